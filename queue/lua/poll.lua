@@ -1,0 +1,46 @@
+-- poll: many tickets of one room ask where they stand; each asking renews its alive key.
+--
+-- ARGV  7 shortest poll, ms  8 longest poll, ms  9 µs of poll interval a person ahead
+--       10.. three a ticket: id, place, generation
+-- Returns four integers a ticket: state, ahead, ms left inside, poll ms; then the
+-- room's generation.
+-- Cost: O(log N) a ticket; the caller bounds the batch.
+load()
+answered()
+local out = {}
+
+local function say(state, ahead, left, poll_ms)
+  local n = #out
+  out[n + 1], out[n + 2], out[n + 3], out[n + 4] = state, ahead, left, poll_ms
+end
+
+local function wait(id, ahead)
+  local poll_ms = interval(ahead, 7)
+  beat(id, poll_ms)
+  say(IS_WAITING, ahead, 0, poll_ms)
+end
+
+for i = 10, #ARGV, 3 do
+  local id, place = ARGV[i], tonumber(ARGV[i + 1])
+  if not of_this_line(tonumber(ARGV[i + 2]), place) then
+    say(IS_FOREIGN, 0, 0, 0)
+  else
+    local ahead = redis.call('ZRANK', WAITING, id)
+    if ahead then
+      wait(id, ahead)
+    else
+      local state, expiry = inside(id)
+      if state then
+        say(state, 0, math.floor(expiry - now_ms), 0)
+      elseif may_return(id, place) then
+        put(id, place)
+        wait(id, redis.call('ZRANK', WAITING, id))
+      else
+        say(IS_EXPIRED, 0, 0, 0)
+      end
+    end
+  end
+end
+save()
+out[#out + 1] = int(room.gen)
+return out

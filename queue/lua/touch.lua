@@ -1,0 +1,36 @@
+-- touch: people inside show their pass. A pass that outlived the room's memory takes
+-- its slot again, over capacity if it must: the visitor was let in.
+--
+-- ARGV  7 how long a touch extends the slot, ms; 0 = fixed sessions
+--       8.. three a pass: id, generation, when it ends (ms)
+-- Returns two integers a pass: state, ms left inside; then the room's generation.
+-- Cost: O(log N) a pass.
+local extend = tonumber(ARGV[7])
+load()
+local out = {}
+for i = 8, #ARGV, 3 do
+  local id, gen, ends = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  local state, expiry
+  -- A pass has no place of its own: it was issued before it ends, and it counts as
+  -- older than this memory unless the slot is known.
+  if of_this_line(gen, 0) or redis.call('ZSCORE', ACTIVE, id) then state, expiry = inside(id) end
+  if state then
+    if extend > 0 and state == IS_ACTIVE and expiry < now_ms + extend then
+      expiry = now_ms + extend
+      redis.call('ZADD', ACTIVE, 'XX', int(expiry), id)
+      spend(id, expiry)
+    end
+  elseif gen == room.gen and ends > now_ms and not redis.call('ZSCORE', SPENT, id) and not redis.call('ZSCORE', ACTIVE, id) then
+    redis.call('ZREM', WAITING, id)
+    redis.call('UNLINK', ALIVE .. id)
+    redis.call('ZADD', ACTIVE, int(ends), id)
+    spend(id, ends)
+    count('retaken', 1)
+    state, expiry = IS_ACTIVE, ends
+  end
+  out[#out + 1] = state or IS_EXPIRED
+  out[#out + 1] = math.floor((expiry or now_ms) - now_ms)
+end
+save()
+out[#out + 1] = int(room.gen)
+return out
