@@ -2,7 +2,7 @@
 --
 -- ARGV  7 the generation that the caller saw; another one answers without a reset, so
 --         that a repeated call resets once
--- Returns the generation now in force. Cost: O(1); the sets are freed in the background.
+-- Returns {the generation now in force}. Cost: O(1); the sets are freed in the background.
 load()
 if tonumber(ARGV[7]) == room.gen then
   set('gen', room.gen + 1)
@@ -12,4 +12,4 @@ if tonumber(ARGV[7]) == room.gen then
   redis.call('UNLINK', WAITING, ACTIVE, SPENT, PACE)
 end
 save()
-return int(room.gen)
+return { int(room.gen) }

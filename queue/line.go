@@ -1,0 +1,86 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrStore is wrapped by every error that Redis caused: away, slow, loading, read-only,
+// out of memory. The step may or may not have happened; all steps are idempotent.
+var ErrStore = errors.New("queue: store")
+
+// Line runs the steps of any number of rooms on one Redis (one node, Sentinel or
+// Cluster). It is safe for concurrent use; the caller owns and closes the client.
+type Line struct {
+	rdb   redis.Scripter
+	clock func() int64 // µs; nil = Redis TIME
+	mem   memories
+}
+
+// Option changes a Line.
+type Option func(*Line)
+
+// WithClock replaces Redis TIME by a clock in microseconds, for tests.
+func WithClock(microseconds func() int64) Option {
+	return func(l *Line) { l.clock = microseconds }
+}
+
+// New returns a line on rdb. Deadlines come from the contexts of the calls.
+func New(rdb redis.Scripter, options ...Option) *Line {
+	l := &Line{rdb: rdb}
+	for _, o := range options {
+		o(l)
+	}
+	return l
+}
+
+// call runs one script with the arguments that all of them share before its own.
+func (l *Line) call(ctx context.Context, step string, script *redis.Script, room Room, own ...any) ([]int64, error) {
+	seen, generation, plan, waiting := l.mem.of(room.Name).known(room.Rules)
+	return l.run(ctx, step, script, room, l.shared(room.Rules, seen, generation, plan.settle(waiting)), own)
+}
+
+func (l *Line) shared(r Rules, seen bool, generation int64, settle time.Duration) []any {
+	now := int64(0)
+	if l.clock != nil {
+		now = l.clock()
+	}
+	return []any{now, seen, generation, ms(r.Heartbeat), ms(r.KeepPlace), ms(settle)}
+}
+
+func (l *Line) run(ctx context.Context, step string, script *redis.Script, room Room, shared, own []any) ([]int64, error) {
+	reply, err := script.Run(ctx, l.rdb, keys(room.Name), append(shared, own...)...).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s in room %s: %w", ErrStore, step, room.Name, err)
+	}
+	out := make([]int64, len(reply))
+	for i, v := range reply {
+		if out[i], err = integer(v); err != nil {
+			return nil, fmt.Errorf("%w: %s in room %s: answer %d: %w", ErrStore, step, room.Name, i, err)
+		}
+	}
+	return out, nil
+}
+
+// integer reads a number of a script's answer: small ones are integers, large ones
+// strings, because Redis prints only 14 digits of a Lua number.
+func integer(v any) (int64, error) {
+	switch v := v.(type) {
+	case int64:
+		return v, nil
+	case string:
+		return strconv.ParseInt(v, 10, 64)
+	default:
+		return 0, fmt.Errorf("unexpected %T", v)
+	}
+}
+
+func ms(d time.Duration) int64 { return d.Milliseconds() }
+func us(d time.Duration) int64 { return d.Microseconds() }
+
+func fromMS(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

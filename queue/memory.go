@@ -1,0 +1,63 @@
+package queue
+
+import (
+	"sync"
+	"time"
+)
+
+// memory is what this process knows of a room from the answers it got. It goes along
+// with every step, so that a Redis that forgot the room, or a failover that lost a
+// reset, is noticed by the first step that follows.
+type memory struct {
+	mu         sync.Mutex
+	generation int64 // highest seen, 0 = none
+	waiting    int64 // last seen, -1 = unknown
+	flow       flow
+}
+
+// memories keeps one memory a room. Rooms come from the rooms file, so it is bounded.
+type memories struct{ rooms sync.Map }
+
+func (m *memories) of(room string) *memory {
+	if v, ok := m.rooms.Load(room); ok {
+		return v.(*memory)
+	}
+	v, _ := m.rooms.LoadOrStore(room, &memory{waiting: -1})
+	return v.(*memory)
+}
+
+// saw notes the generation of an answer.
+func (m *memory) saw(generation int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.generation = max(m.generation, generation)
+}
+
+// counted notes how many were waiting in an answer.
+func (m *memory) counted(waiting int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting = waiting
+}
+
+// sampled notes a status and returns the measured time between two admissions.
+func (m *memory) sampled(s Status) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.generation = max(m.generation, s.Generation)
+	m.waiting = s.Waiting
+	m.flow.add(s.Now, s.Counters.Admitted, s.Waiting > 0)
+	return m.flow.perAdmission()
+}
+
+// known returns what goes along with a step: was the room seen before, its highest
+// generation, and the plan of its polls.
+func (m *memory) known(r Rules) (seen bool, generation int64, plan PollPlan, waiting int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	per := m.flow.perAdmission()
+	if per == 0 {
+		per = r.Interval
+	}
+	return m.generation > 0, m.generation, planPolls(per), m.waiting
+}

@@ -1,0 +1,32 @@
+package queue
+
+import "context"
+
+// MaxPolls is the most tickets that one Poll takes: about 3 ms of Redis time.
+const MaxPolls = 256
+
+// Poll renews the alive keys of up to MaxPolls tickets of one room and answers where
+// each stands, in their order. A valid ticket that is in no set is put back at its own
+// place where the rules of keep_place allow it.
+func (l *Line) Poll(ctx context.Context, room Room, tickets []Ticket) ([]Standing, error) {
+	mem := l.mem.of(room.Name)
+	_, _, plan, _ := mem.known(room.Rules)
+	args := make([]any, 0, 3+3*len(tickets))
+	args = append(args, ms(plan.Shortest), ms(plan.Longest), us(plan.PerAhead))
+	for i := range tickets {
+		t := &tickets[i]
+		args = append(args, string(t.ID), t.Place, t.Generation)
+	}
+	v, err := l.call(ctx, "poll", pollScript, room, args...)
+	if err != nil {
+		return nil, err
+	}
+	generation := v[len(v)-1]
+	mem.saw(generation)
+	out := make([]Standing, len(tickets))
+	for i := range out {
+		a := v[4*i:]
+		out[i] = Standing{State: stateOf(a[0]), Ahead: a[1], Left: fromMS(a[2]), PollAfter: fromMS(a[3]), Generation: generation}
+	}
+	return out, nil
+}

@@ -1,0 +1,42 @@
+package queue
+
+import (
+	_ "embed"
+
+	"github.com/redis/go-redis/v9"
+)
+
+var (
+	//go:embed lua/prelude.lua
+	preludeLua string
+	//go:embed lua/join.lua
+	joinLua string
+	//go:embed lua/poll.lua
+	pollLua string
+	//go:embed lua/claim.lua
+	claimLua string
+	//go:embed lua/touch.lua
+	touchLua string
+	//go:embed lua/leave.lua
+	leaveLua string
+	//go:embed lua/away.lua
+	awayLua string
+	//go:embed lua/admit.lua
+	admitLua string
+	//go:embed lua/reset.lua
+	resetLua string
+	//go:embed lua/status.lua
+	statusLua string
+)
+
+var (
+	joinScript   = redis.NewScript(preludeLua + joinLua)
+	pollScript   = redis.NewScript(preludeLua + pollLua)
+	claimScript  = redis.NewScript(preludeLua + claimLua)
+	touchScript  = redis.NewScript(preludeLua + touchLua)
+	leaveScript  = redis.NewScript(preludeLua + leaveLua)
+	awayScript   = redis.NewScript(preludeLua + awayLua)
+	admitScript  = redis.NewScript(preludeLua + admitLua)
+	resetScript  = redis.NewScript(preludeLua + resetLua)
+	statusScript = redis.NewScript(preludeLua + statusLua)
+)

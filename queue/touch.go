@@ -1,0 +1,35 @@
+package queue
+
+import (
+	"context"
+	"time"
+)
+
+// Inside is a pass that somebody shows: its id, its generation and its end.
+type Inside struct {
+	ID         ID
+	Generation int64
+	Ends       time.Time
+}
+
+// Touch notes that the holders of passes are active, up to MaxPolls a call. extend
+// above 0 lengthens a claimed slot to that long from now; 0 leaves it. A valid pass
+// whose slot Redis forgot takes it again until its end, over capacity if it must.
+func (l *Line) Touch(ctx context.Context, room Room, extend time.Duration, passes []Inside) ([]Standing, error) {
+	args := make([]any, 0, 1+3*len(passes))
+	args = append(args, ms(extend))
+	for _, p := range passes {
+		args = append(args, string(p.ID), p.Generation, p.Ends.UnixMilli())
+	}
+	v, err := l.call(ctx, "touch", touchScript, room, args...)
+	if err != nil {
+		return nil, err
+	}
+	generation := v[len(v)-1]
+	l.mem.of(room.Name).saw(generation)
+	out := make([]Standing, len(passes))
+	for i := range out {
+		out[i] = Standing{State: stateOf(v[2*i]), Left: fromMS(v[2*i+1]), Generation: generation}
+	}
+	return out, nil
+}
