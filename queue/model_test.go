@@ -10,8 +10,8 @@ import (
 // It is written from the rules of the design, on a clock in microseconds that it is
 // given, and shares no code with the scripts.
 type model struct {
-	rules  queue.Rules
-	settle int64 // ms
+	rules queue.Rules
+	known int64 // how many waited when this process last saw, -1 = unknown
 
 	made                   int64 // µs, 0 = Redis remembers nothing
 	last                   int64 // place
@@ -28,7 +28,7 @@ type model struct {
 }
 
 func newModel(r queue.Rules) *model {
-	m := &model{rules: r, settle: 16_000}
+	m := &model{rules: r, known: -1}
 	m.wipe()
 	return m
 }
@@ -62,7 +62,15 @@ func (m *model) begin(now int64) {
 	}
 }
 
-func (m *model) reform(now int64) { m.restored, m.hold = m.ms(now), m.ms(now)+m.settle }
+func (m *model) reform(now int64) { m.restored, m.hold = m.ms(now), m.ms(now)+m.settle() }
+
+// settle is the longest poll that anybody may have been told, and a second, in ms.
+func (m *model) settle() int64 {
+	if m.known < 0 {
+		return 16_000
+	}
+	return pollInterval(m.known) + 1000
+}
 
 func (m *model) answered(now int64) {
 	if m.ms(now)-m.polled > m.rules.Heartbeat.Milliseconds() && len(m.waiting) > 0 {
@@ -114,6 +122,9 @@ func (m *model) inside(now int64, id queue.ID) queue.State {
 
 func (m *model) mayReturn(now int64, t queue.Ticket) bool {
 	if _, held := m.active[t.ID]; held || m.spent[t.ID] {
+		return false
+	}
+	if now-t.Place >= 24*3600*1e6 {
 		return false
 	}
 	if t.Place < m.made && m.restored*1000 < m.made {
@@ -277,6 +288,7 @@ func (m *model) admit(now int64) (in, passed []queue.ID) {
 	if len(in) > 0 {
 		m.admitPace(now, int64(len(in)))
 	}
+	m.known = int64(len(m.waiting))
 	m.paceBound = !stopped && len(m.waiting) > 0 && int64(len(m.active)) < capacity && m.paceAllows(now) == 0
 	return in, passed
 }

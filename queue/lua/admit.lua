@@ -30,7 +30,6 @@ end
 
 -- Spent entries may be forgotten once no rule could bring their ticket back.
 local function forget()
-  if now_ms - room.restored < KEEP then return end
   local old = redis.call('ZRANGEBYSCORE', SPENT, '-inf', int(now_ms), 'LIMIT', 0, 100)
   for _, id in ipairs(old) do
     local expiry = redis.call('ZSCORE', ACTIVE, id)
@@ -71,7 +70,7 @@ local expired, noshow = expire()
 forget()
 local waiting, active = redis.call('ZCARD', WAITING), redis.call('ZCARD', ACTIVE)
 local admitted, aside, dropped, seen = 0, 0, 0, 0
-local held = math.max(0, math.min(room.hold - now_ms, SETTLE))
+local held = math.max(0, room.hold - now_ms)
 -- Nobody was answered for a heartbeat: whoever lives cannot be told from whoever left.
 local silent = now_ms - room.polled > HEARTBEAT
 

@@ -10,6 +10,9 @@
 local WAITING, ACTIVE, SPENT, ROOM, PACE, ALIVE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local HEARTBEAT, KEEP, SETTLE = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local MAX_EXACT = 9007199254740991
+-- No rule brings a ticket back a day after it was issued, so a spent id need not be
+-- remembered for longer than that.
+local MAX_AGE = 86400000
 
 -- States of a ticket, in the order of the Go constants.
 local IS_WAITING, IS_ADMITTED, IS_ACTIVE, IS_EXPIRED, IS_FOREIGN, IS_LEFT = 1, 2, 3, 4, 5, 6
@@ -53,6 +56,8 @@ local function load()
   local f = { 'gen', 'floor', 'made', 'last', 'restored', 'polled', 'hold', 'bound' }
   local v = redis.call('HMGET', ROOM, unpack(f))
   for i, name in ipairs(f) do room[name] = tonumber(v[i] or 0) end
+  -- A clock that went back must not hold the line for that long.
+  if room.hold - now_ms > KEEP + SETTLE then set('hold', now_ms + SETTLE) end
   local seen = tonumber(ARGV[3])
   if room.gen == 0 then
     set('gen', math.max(1, seen))
@@ -99,7 +104,7 @@ end
 -- spend: this id never gets in again. The entry outlives every rule by which a
 -- ticket could come back to its place.
 local function spend(id, from_ms)
-  redis.call('ZADD', SPENT, int(from_ms + 2 * KEEP), id)
+  redis.call('ZADD', SPENT, int(from_ms + MAX_AGE), id)
 end
 
 -- may_return: a ticket that is in no set comes back to its place if its alive key
@@ -107,6 +112,7 @@ end
 local function may_return(id, place)
   if redis.call('ZSCORE', SPENT, id) or redis.call('ZSCORE', ACTIVE, id) then return false end
   local place_ms = math.floor(place / 1000)
+  if now_ms - place_ms >= MAX_AGE then return false end
   if place < room.made and room.restored * 1000 < room.made then hold_admission() end
   if now_ms - place_ms < KEEP then return true end
   if room.restored > place_ms and now_ms - room.restored < KEEP then return true end
