@@ -1,0 +1,44 @@
+package pass
+
+import (
+	"errors"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// Claims is what a pass says. Every field is required.
+type Claims struct {
+	Issuer     string
+	Room       string // aud
+	Visitor    string // sub
+	Generation int64  // gen
+	ID         string // jti
+	IssuedAt   time.Time
+	Expires    time.Time // never after the slot in the room ends
+}
+
+// wire is the JWT form of Claims.
+type wire struct {
+	jwt.RegisteredClaims
+	Generation int64 `json:"gen"`
+}
+
+// Leeway is how far the clocks of two machines may differ.
+const Leeway = 5 * time.Second
+
+// MaxLength is the longest token that is looked at, in bytes.
+const MaxLength = 4096
+
+// Errors of Verify. Each is matched with errors.Is; the text has no secrets.
+var (
+	ErrMalformed  = errors.New("pass: malformed")
+	ErrUnknownKey = errors.New("pass: signed with an unknown key")
+	// ErrSignature covers another algorithm than EdDSA too.
+	ErrSignature  = errors.New("pass: signature does not match")
+	ErrExpired    = errors.New("pass: expired")
+	ErrNotYet     = errors.New("pass: not valid yet")
+	ErrRoom       = errors.New("pass: of another room")
+	ErrIssuer     = errors.New("pass: of another issuer")
+	ErrGeneration = errors.New("pass: of an older generation")
+)

@@ -1,0 +1,86 @@
+package pass
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// Verifier checks passes. The zero value of an optional field switches its check off.
+type Verifier struct {
+	// Keys are the public keys; required.
+	Keys Keys
+	// Issuer, if set, must be the pass's iss.
+	Issuer string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Verify returns what the pass says if it is good for room now and of at least
+// generation minGeneration (0 accepts all). The error wraps one of the Err values.
+func (v Verifier) Verify(ctx context.Context, token, room string, minGeneration int64) (Claims, error) {
+	if len(token) > MaxLength {
+		return Claims{}, fmt.Errorf("%w: longer than %d bytes", ErrMalformed, MaxLength)
+	}
+	now := v.Now
+	if now == nil {
+		now = time.Now
+	}
+	parser := jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
+		jwt.WithLeeway(Leeway), jwt.WithIssuedAt(), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now))
+	var w wire
+	_, err := parser.ParseWithClaims(token, &w, func(t *jwt.Token) (any, error) { return v.key(ctx, t) })
+	if err != nil {
+		return Claims{}, sentinel(err)
+	}
+	return v.check(w, room, minGeneration)
+}
+
+func (v Verifier) key(ctx context.Context, t *jwt.Token) (any, error) {
+	if _, critical := t.Header["crit"]; critical {
+		return nil, fmt.Errorf("%w: critical header", ErrMalformed)
+	}
+	kid, _ := t.Header["kid"].(string)
+	if kid == "" || len(kid) > 128 {
+		return nil, ErrUnknownKey
+	}
+	return v.Keys.Key(ctx, kid)
+}
+
+func (v Verifier) check(w wire, room string, minGeneration int64) (Claims, error) {
+	switch {
+	case w.Subject == "" || w.ID == "" || w.IssuedAt == nil || w.NotBefore == nil || w.Generation < 1:
+		return Claims{}, fmt.Errorf("%w: a claim is missing", ErrMalformed)
+	case len(w.Audience) != 1 || w.Audience[0] != room:
+		return Claims{}, ErrRoom
+	case v.Issuer != "" && w.Issuer != v.Issuer:
+		return Claims{}, ErrIssuer
+	case w.Generation < minGeneration:
+		return Claims{}, ErrGeneration
+	}
+	return Claims{
+		Issuer: w.Issuer, Room: room, Visitor: w.Subject, Generation: w.Generation, ID: w.ID,
+		IssuedAt: w.IssuedAt.Time, Expires: w.ExpiresAt.Time,
+	}, nil
+}
+
+// sentinel turns the library's errors into ours. Errors of the key lookup stay inside.
+func sentinel(err error) error {
+	for _, m := range []struct{ from, to error }{
+		{ErrUnknownKey, ErrUnknownKey}, {ErrMalformed, ErrMalformed},
+		{jwt.ErrTokenMalformed, ErrMalformed},
+		{jwt.ErrTokenUnverifiable, ErrUnknownKey},
+		{jwt.ErrTokenExpired, ErrExpired},
+		{jwt.ErrTokenNotValidYet, ErrNotYet}, {jwt.ErrTokenUsedBeforeIssued, ErrNotYet},
+		{jwt.ErrTokenSignatureInvalid, ErrSignature},
+	} {
+		if errors.Is(err, m.from) {
+			return fmt.Errorf("%w: %w", m.to, err)
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrMalformed, err)
+}
