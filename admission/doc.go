@@ -1,0 +1,6 @@
+// Package admission decides how many may enter now and what a visitor may be told of
+// the wait, as pure functions, and runs the worker that ticks the line.
+//
+// The line's admit step applies the same rules atomically in Redis; HowMany is their
+// definition, and tests hold the script against it.
+package admission

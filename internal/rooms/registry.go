@@ -1,0 +1,80 @@
+package rooms
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/anteroom/anteroom/queue"
+)
+
+// Registry holds the rooms in force. Reading is lock-free; Reload swaps them all.
+type Registry struct {
+	file string // "" = fixed rooms
+	set  atomic.Pointer[set]
+}
+
+type set struct {
+	all    []Room
+	byName map[string]Room
+}
+
+// Fixed is a registry of rooms that no file describes.
+func Fixed(all ...Room) *Registry {
+	g := &Registry{}
+	g.put(all)
+	return g
+}
+
+// Open reads the rooms of a file.
+func Open(file string) (*Registry, error) {
+	g := &Registry{file: file}
+	if err := g.Reload(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Reload reads the file again. A bad file keeps the old rooms and says why.
+func (g *Registry) Reload() error {
+	if g.file == "" {
+		return nil
+	}
+	data, err := os.ReadFile(g.file)
+	if err != nil {
+		return fmt.Errorf("rooms file: %w", err)
+	}
+	all, err := Parse(g.file, data)
+	if err != nil {
+		return err
+	}
+	g.put(all)
+	return nil
+}
+
+func (g *Registry) put(all []Room) {
+	s := &set{all: all, byName: make(map[string]Room, len(all))}
+	for _, r := range all {
+		s.byName[r.Name] = r
+	}
+	g.set.Store(s)
+}
+
+// Get returns a room by its name.
+func (g *Registry) Get(name string) (Room, bool) {
+	r, ok := g.set.Load().byName[name]
+	return r, ok
+}
+
+// All returns the rooms in the file's order. The caller must not change them.
+func (g *Registry) All() []Room { return g.set.Load().all }
+
+// Queue returns the rooms as the line knows them.
+func (g *Registry) Queue() []queue.Room {
+	all := g.All()
+	out := make([]queue.Room, len(all))
+	for i, r := range all {
+		out[i] = r.Queue()
+	}
+	return out
+}

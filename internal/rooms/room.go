@@ -1,0 +1,99 @@
+package rooms
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/anteroom/anteroom/queue"
+)
+
+// OnStoreError says what a room does while Redis is away.
+type OnStoreError string
+
+// The choices of on_store_error.
+const (
+	Hold  OnStoreError = "hold"  // nobody new enters
+	Admit OnStoreError = "admit" // people enter without waiting
+)
+
+// Room is one room as the rooms file describes it. The yaml tags are its contract.
+type Room struct {
+	Name        string        `yaml:"name"`           // [a-z0-9][a-z0-9-]{0,62}, unique
+	Title       string        `yaml:"title"`          // shown to visitors, at most 80 characters; default: the name
+	Capacity    int           `yaml:"capacity"`       // people inside at once, 1 to 10,000,000
+	Rate        Rate          `yaml:"rate"`           // admissions, such as 600/m, 2/s, 30000/h
+	Burst       int           `yaml:"burst"`          // admissions on one instant after idle time; default 1
+	Session     time.Duration `yaml:"session"`        // how long a claimed turn lasts; default 10m
+	ClaimWindow time.Duration `yaml:"claim_window"`   // time to claim a turn; default 2m
+	Heartbeat   time.Duration `yaml:"heartbeat"`      // silence after which a turn passes to the next; default 30s, at least 5s
+	KeepPlace   time.Duration `yaml:"keep_place"`     // silence after which the place is lost; default 10m
+	Targets     []string      `yaml:"targets"`        // hosts (host or host:port) that visitors may be sent to
+	Default     string        `yaml:"default_target"` // where a visitor goes without a target: a path, or a URL on a listed host; default /
+	OnStore     OnStoreError  `yaml:"on_store_error"` // hold or admit; default hold
+	Message     string        `yaml:"message"`        // shown to everyone in the line, at most 280 characters
+	Match       []Match       `yaml:"match"`          // what the room protects
+	Origin      string        `yaml:"origin"`         // the site behind a room that proxies, http or https
+
+	line int
+}
+
+// Match is one rule of what a room protects.
+type Match struct {
+	Host string `yaml:"host"` // exact host, such as shop.example
+	Path string `yaml:"path"` // path prefix; default /
+}
+
+// Queue is the room as the line knows it.
+func (r Room) Queue() queue.Room {
+	return queue.Room{Name: r.Name, Rules: queue.Rules{
+		Capacity: r.Capacity, Interval: r.Rate.Interval(), Burst: r.Burst, Session: r.Session,
+		ClaimWindow: r.ClaimWindow, Heartbeat: r.Heartbeat, KeepPlace: r.KeepPlace,
+	}}
+}
+
+// Display is the title, or the name where there is none.
+func (r Room) Display() string {
+	if r.Title != "" {
+		return r.Title
+	}
+	return r.Name
+}
+
+// Demo is the room before the demo shop: small, so that one person sees a line.
+func Demo(shop *url.URL) Room {
+	r := Room{
+		Name: "demo", Title: "The Lantern Sessions", Capacity: 3, Rate: Rate{Count: 30, Per: time.Minute},
+		Session: 2 * time.Minute, ClaimWindow: 30 * time.Second, Targets: []string{shop.Host}, Default: shop.String(),
+		Message: "Tickets go on sale to people in the order in which they joined.",
+	}
+	r.setDefaults()
+	return r
+}
+
+func (r *Room) setDefaults() {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&r.Session, 10 * time.Minute}, {&r.ClaimWindow, 2 * time.Minute},
+		{&r.Heartbeat, 30 * time.Second}, {&r.KeepPlace, 10 * time.Minute},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if r.Burst == 0 {
+		r.Burst = 1
+	}
+	if r.OnStore == "" {
+		r.OnStore = Hold
+	}
+	if r.Default == "" {
+		r.Default = "/"
+	}
+	for i := range r.Match {
+		if r.Match[i].Path == "" {
+			r.Match[i].Path = "/"
+		}
+	}
+}
