@@ -84,6 +84,8 @@ func TestGroup_ErrorsReachEveryCallerAndDeadlinesHold(t *testing.T) {
 		if _, err := g.Poll(ctx, queue.Room{Name: "r"}, queue.Ticket{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("Poll of a client that went away says %v", err)
 		}
+		<-time.After(time.Second) // of fake time: the call in flight ends
+		synctest.Wait()
 	})
 }
 
