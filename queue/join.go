@@ -5,8 +5,7 @@ import "context"
 // Joined is the answer of Join.
 type Joined struct {
 	Standing
-	// Place is the ticket's order key, 0 when it has none (expired, foreign) or when
-	// it is inside and showed no ticket.
+	// Place is the ticket's order key, 0 when it has none (expired, foreign).
 	Place int64
 	// New is true when this call made the place.
 	New bool

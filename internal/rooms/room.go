@@ -1,7 +1,6 @@
 package rooms
 
 import (
-	"net/url"
 	"time"
 
 	"github.com/anteroom/anteroom/queue"
@@ -59,12 +58,12 @@ func (r Room) Display() string {
 	return r.Name
 }
 
-// Demo is the room before the demo shop: small, so that one person sees a line.
-func Demo(shop *url.URL) Room {
+// Demo is the room before the demo shop on hosts: small, so that a few people see a line.
+func Demo(hosts ...string) Room {
 	r := Room{
-		Name: "demo", Title: "The Lantern Sessions", Capacity: 3, Rate: Rate{Count: 30, Per: time.Minute},
-		Session: 2 * time.Minute, ClaimWindow: 30 * time.Second, Targets: []string{shop.Host}, Default: shop.String(),
-		Message: "Tickets go on sale to people in the order in which they joined.",
+		Name: "demo", Title: "The Lantern Sessions", Capacity: 3, Rate: Rate{Count: 12, Per: time.Minute},
+		Session: 2 * time.Minute, ClaimWindow: 30 * time.Second, Targets: hosts,
+		Message: "Tickets go to people in the order in which they joined.",
 	}
 	r.setDefaults()
 	return r

@@ -29,7 +29,8 @@ local place = redis.call('ZSCORE', WAITING, id)
 if place then return stand(tonumber(place), 0) end
 
 local state, expiry = inside(id)
-if state then return answer(state, shown, 0, math.floor(expiry - now_ms), 0, 0) end
+-- Inside, no order counts any more: a ticket made anew for this id takes now.
+if state then return answer(state, shown > 0 and shown or now, 0, math.floor(expiry - now_ms), 0, 0) end
 
 if shown > 0 then
   if not may_return(id, shown) then return answer(IS_EXPIRED, 0, 0, 0, 0, 0) end

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/pass"
+	"github.com/anteroom/anteroom/queue"
+)
+
+// claimed is the JSON of a turn that was taken up.
+type claimed struct {
+	Pass       string `json:"pass"`
+	Redirect   string `json:"redirect"`
+	ExpiresInS int64  `json:"expires_in_s"`
+}
+
+func (s *Server) claim(w http.ResponseWriter, r *http.Request) error {
+	room, err := s.room(r)
+	if err != nil {
+		return err
+	}
+	out, err := s.enter(w, r, room)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, out)
+}
+
+// enter claims the turn of the request's ticket and sets the pass as a cookie. The pass
+// ends with the slot, never after it.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request, room rooms.Room) (claimed, error) {
+	t, ok := s.ticket(r, room)
+	if !ok {
+		return claimed{}, errRejoin
+	}
+	ctx, cancel := s.store(r)
+	defer cancel()
+	at, err := s.Line.Claim(ctx, room.Queue(), t)
+	if err != nil {
+		return claimed{}, err
+	}
+	if at, err = s.retake(r, room, t, at); err != nil {
+		return claimed{}, err
+	}
+	switch at.State {
+	case queue.Active:
+	case queue.Foreign:
+		return claimed{}, errRejoin
+	case queue.Waiting:
+		p := errTurn
+		p.State = string(queue.Waiting)
+		return claimed{}, p
+	default:
+		return claimed{}, errExpired
+	}
+	now := time.Now()
+	token, _, err := s.Passes.Sign(room.Name, string(t.ID), at.Generation, now, now.Add(at.Left))
+	if err != nil {
+		return claimed{}, err
+	}
+	s.setCookie(w, pass.CookieName(room.Name), token, at.Left)
+	return claimed{Pass: token, Redirect: s.safeTarget(room, t.Target), ExpiresInS: floorSeconds(at.Left)}, nil
+}

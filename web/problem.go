@@ -1,0 +1,119 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+
+	"github.com/anteroom/anteroom/queue"
+	"github.com/anteroom/anteroom/web/page"
+)
+
+// problem is an error as a client sees it (RFC 9457).
+type problem struct {
+	Status int    `json:"status"`
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Detail string `json:"detail,omitempty"`
+	// State is where the ticket stands, when that is what is wrong.
+	State string `json:"state,omitempty"`
+	// RetryAfterS asks the client to come back no sooner than in so many seconds.
+	RetryAfterS int `json:"retry_after_s,omitempty"`
+}
+
+func (p problem) Error() string { return p.Title + ": " + p.Detail }
+
+// The problems of this API. Their types are stable: clients compare them.
+var (
+	errNotFound  = problem{Status: 404, Type: "/problems/not-found", Title: "Not found", Detail: "There is nothing at this address."}
+	errNoRoom    = problem{Status: 404, Type: "/problems/unknown-room", Title: "Unknown room", Detail: "No room has this name."}
+	errMethod    = problem{Status: 405, Type: "/problems/method", Title: "Method not allowed", Detail: "This address does not take this method."}
+	errRejoin    = problem{Status: 401, Type: "/problems/rejoin", Title: "Join again", Detail: "There is no valid ticket of this room's present line with this request."}
+	errExpired   = problem{Status: 401, Type: "/problems/rejoin", Title: "Join again", Detail: "This ticket's place was used or kept empty for too long.", State: string(queue.Expired)}
+	errTurn      = problem{Status: 409, Type: "/problems/not-your-turn", Title: "Not your turn", Detail: "This ticket is still in the line."}
+	errKeyUsed   = problem{Status: 409, Type: "/problems/idempotency-key-used", Title: "Idempotency-Key was used", Detail: "The place made with this key is used up. Join with a new key."}
+	errKey       = problem{Status: 400, Type: "/problems/idempotency-key", Title: "Bad Idempotency-Key", Detail: "An Idempotency-Key has 16 to 128 visible ASCII characters."}
+	errJSON      = problem{Status: 400, Type: "/problems/body", Title: "Bad body", Detail: "The body is not the JSON object that this address takes."}
+	errTooLarge  = problem{Status: 413, Type: "/problems/too-large", Title: "Body too large", Detail: "A body may have 16 KiB."}
+	errAPIKey    = problem{Status: 401, Type: "/problems/api-key", Title: "API key needed", Detail: "Send Authorization: Bearer with one of the server's API keys."}
+	errCrossSite = problem{Status: 403, Type: "/problems/cross-site", Title: "Cross-site request", Detail: "Another site's page may not act for a visitor here."}
+	errStore     = problem{Status: 503, Type: "/problems/store-away", Title: "The line is out of reach", Detail: "The place is kept. Try again shortly.", RetryAfterS: 2}
+	errInternal  = problem{Status: 500, Type: "/problems/internal", Title: "Internal error", Detail: "This is our fault. It has been logged."}
+)
+
+// statusGone marks a client that went away, as nginx does.
+const statusGone = 499
+
+// handler is a handler whose error handle answers.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// handle answers a handler's error once: the one place where errors become statuses.
+func (s *Server) handle(h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := h(w, r)
+		if err == nil {
+			return
+		}
+		p := classify(r, err)
+		switch {
+		case p.Status == statusGone:
+			w.WriteHeader(statusGone)
+			return
+		case p.Status >= 500:
+			s.Log.Warn("request failed", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", err)
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		if p.RetryAfterS > 0 {
+			// Spread the return of a crowd over as much again.
+			p.RetryAfterS += rand.IntN(p.RetryAfterS + 1) //nolint:gosec // no secret
+			w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfterS))
+		}
+		if r.Method == http.MethodGet && wantsPage(r) {
+			s.render(w, r, p.Status, page.Notice(page.NoticeView{Title: p.Title, Text: p.Detail}))
+			return
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(p.Status)
+		_ = json.NewEncoder(w).Encode(p)
+	}
+}
+
+func classify(r *http.Request, err error) problem {
+	var p problem
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &tooLarge):
+		return errTooLarge
+	case r.Context().Err() != nil:
+		return problem{Status: statusGone}
+	case errors.Is(err, queue.ErrStore), errors.Is(err, context.DeadlineExceeded):
+		return errStore
+	}
+	return errInternal
+}
+
+// wantsPage tells a browser's page load from an API call.
+func wantsPage(r *http.Request) bool {
+	if r.Header.Get("X-Requested-With") != "" {
+		return false
+	}
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		return mode == "navigate"
+	}
+	return accepts(r, "text/html")
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) error {
+	w.Header().Set("Content-Type", "application/json")
+	if w.Header().Get("Cache-Control") == "" {
+		w.Header().Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // a client that went away is no error of ours
+	return nil
+}

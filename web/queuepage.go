@@ -1,0 +1,132 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/a-h/templ"
+
+	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/queue"
+	"github.com/anteroom/anteroom/web/page"
+)
+
+// queuePage shows the room's page. It takes no place: a visitor without one sees how to
+// join, and the script or the form does it. With a ticket it is a poll.
+func (s *Server) queuePage(w http.ResponseWriter, r *http.Request) error {
+	room, err := s.room(r)
+	if err != nil {
+		return err
+	}
+	view := page.View{Room: room.Name, Title: room.Display(), Message: room.Message, Target: r.URL.Query().Get("target")}
+	status := http.StatusOK
+	t, has := s.ticket(r, room)
+	if has && view.Target == "" {
+		view.Target = t.Target
+	}
+	view.Target = s.safeTarget(room, view.Target)
+	if visitor(r) == "" {
+		s.setCookie(w, visitorCookie, queue.NewSecret(), visitorLife)
+	}
+	if has && r.Method == http.MethodGet {
+		at, err := s.ask(r, room, t)
+		var known problem
+		switch {
+		case err == nil:
+			view.Standing, view.Message = s.pageStanding(room, at)
+		case errors.As(err, &known):
+			view.Notice = "Your place has expired. You can join again."
+		case r.Context().Err() != nil:
+			return err
+		default:
+			status, view.Notice = http.StatusServiceUnavailable, "We cannot reach the line just now. Your place is kept."
+			w.Header().Set("Retry-After", "3")
+		}
+	}
+	s.render(w, r, status, page.Page(view), room.Targets...)
+	return nil
+}
+
+func (s *Server) pageStanding(room rooms.Room, at queue.Standing) (*page.Standing, string) {
+	full := s.standing(room, at, "")
+	out := &page.Standing{State: string(full.State), Position: full.Position, Ahead: full.Ahead, ClaimByS: full.ClaimByS}
+	if full.ETA != nil {
+		out.LowS, out.HighS = full.ETA.LowS, full.ETA.HighS
+	}
+	return out, full.Message
+}
+
+// render writes a page whose forms may lead to hosts. Pages depend on cookies, so nobody
+// keeps them.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component, hosts ...string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store, private")
+	h.Set("Content-Security-Policy", page.CSP(hosts...))
+	h.Set("X-Robots-Tag", "noindex")
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	if err := c.Render(r.Context(), w); err != nil && r.Context().Err() == nil {
+		s.Log.Error("render", "path", r.URL.Path, "error", err)
+	}
+}
+
+// joinForm is join for a page without script.
+func (s *Server) joinForm(w http.ResponseWriter, r *http.Request) error {
+	room, err := s.room(r)
+	if err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
+		return badForm(err)
+	}
+	if _, err := s.takePlace(w, r, room, r.PostForm.Get("target")); err != nil {
+		return err
+	}
+	return seeOther(w, r, "/r/"+room.Name)
+}
+
+// claimForm is the claim for a page without script.
+func (s *Server) claimForm(w http.ResponseWriter, r *http.Request) error {
+	room, err := s.room(r)
+	if err != nil {
+		return err
+	}
+	out, err := s.enter(w, r, room)
+	var known problem
+	if errors.As(err, &known) && known.Status < 500 {
+		return seeOther(w, r, "/r/"+room.Name) // the page says where the ticket stands
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, out.Redirect)
+}
+
+func (s *Server) leaveForm(w http.ResponseWriter, r *http.Request) error {
+	room, err := s.room(r)
+	if err != nil {
+		return err
+	}
+	var known problem
+	if _, err := s.giveUp(w, r, room); err != nil && !errors.As(err, &known) {
+		return err
+	}
+	return seeOther(w, r, "/r/"+room.Name)
+}
+
+func seeOther(w http.ResponseWriter, r *http.Request, to string) error {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+func badForm(err error) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return err
+	}
+	return errJSON
+}

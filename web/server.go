@@ -1,0 +1,86 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/pass"
+	"github.com/anteroom/anteroom/queue"
+)
+
+// Line is what the handlers ask of the line. Each call has a deadline; errors wrap
+// queue.ErrStore; every step may be repeated.
+type Line interface {
+	Join(ctx context.Context, room queue.Room, id queue.ID, shown *queue.Ticket) (queue.Joined, error)
+	Claim(ctx context.Context, room queue.Room, t queue.Ticket) (queue.Standing, error)
+	Touch(ctx context.Context, room queue.Room, extend time.Duration, passes []queue.Inside) ([]queue.Standing, error)
+	Leave(ctx context.Context, room queue.Room, t queue.Ticket) (queue.State, error)
+	Release(ctx context.Context, room queue.Room, id queue.ID) (queue.State, error)
+	Away(ctx context.Context, room queue.Room, id queue.ID) error
+}
+
+// Poller answers one poll; queue.Group groups them.
+type Poller interface {
+	Poll(ctx context.Context, room queue.Room, t queue.Ticket) (queue.Standing, error)
+}
+
+// Statuses has a recent status of a room.
+type Statuses interface {
+	Last(room string) (queue.Status, bool)
+}
+
+// Rooms has the rooms in force.
+type Rooms interface {
+	Get(name string) (rooms.Room, bool)
+	All() []rooms.Room
+}
+
+// Config is what a Server is made of. All fields without "optional" are required.
+type Config struct {
+	Line     Line
+	Polls    Poller
+	Statuses Statuses
+	Rooms    Rooms
+	Tickets  *queue.Signer
+	Passes   *pass.Signer
+	// PublicURL is the address that visitors know, such as https://queue.example. Its
+	// scheme decides whether cookies are Secure.
+	PublicURL *url.URL
+	// APIKeys are what origins show to release a visitor; none refuses all.
+	APIKeys []string
+	// Ready is asked by /readyz.
+	Ready func(ctx context.Context) error
+	// Home, optional, answers every other path: the demo shop.
+	Home http.Handler
+	Log  *slog.Logger
+	// Metrics takes the HTTP metrics.
+	Metrics prometheus.Registerer
+	// StoreTimeout bounds each call to the line; default 400 ms.
+	StoreTimeout time.Duration
+}
+
+// Server answers HTTP. It is safe for concurrent use and owns no goroutine.
+type Server struct {
+	Config
+	metrics httpMetrics
+	apiKeys [][32]byte
+}
+
+// New makes a server; Handler serves it.
+func New(c Config) *Server {
+	if c.StoreTimeout == 0 {
+		c.StoreTimeout = 400 * time.Millisecond
+	}
+	return &Server{Config: c, metrics: newHTTPMetrics(c.Metrics), apiKeys: hashKeys(c.APIKeys)}
+}
+
+// store gives a handler's context the deadline of one call to the line.
+func (s *Server) store(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(r.Context(), s.StoreTimeout)
+}

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/anteroom/anteroom/admission"
+	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/queue"
+)
+
+// standing is the JSON of where a ticket stands. Times are durations, never instants:
+// visitors' clocks are wrong.
+type standing struct {
+	Room        string      `json:"room"`
+	State       queue.State `json:"state"`
+	Position    int64       `json:"position,omitempty"` // while waiting, 1 = next
+	Ahead       int64       `json:"ahead"`
+	ETA         *eta        `json:"eta,omitempty"` // while waiting
+	PollAfterMS int64       `json:"poll_after_ms,omitempty"`
+	ClaimByS    int64       `json:"claim_by_s,omitempty"`   // while admitted
+	ExpiresInS  int64       `json:"expires_in_s,omitempty"` // while active
+	Message     string      `json:"message"`
+	Target      string      `json:"target"`
+	Ticket      string      `json:"ticket,omitempty"` // in the answer of a join
+}
+
+type eta struct {
+	LowS  int64 `json:"low_s"`
+	HighS int64 `json:"high_s"`
+}
+
+// insidePoll is how often somebody who is admitted or inside may ask.
+const insidePoll = 2 * time.Second
+
+func (s *Server) standing(room rooms.Room, at queue.Standing, target string) standing {
+	out := standing{Room: room.Name, State: at.State, Message: room.Message, Target: s.safeTarget(room, target)}
+	switch at.State {
+	case queue.Waiting:
+		status, _ := s.Statuses.Last(room.Name)
+		out.Position, out.Ahead = at.Ahead+1, at.Ahead
+		out.ETA = estimate(room, at.Ahead, status)
+		out.PollAfterMS = queue.Jitter(at.PollAfter, rand.Float64()).Milliseconds() //nolint:gosec // spreads load, no secret
+		if status.Held > 0 {
+			out.Message = joinSentences("After a fault the line is putting itself back in order. Your place is kept; entry goes on in a moment.", room.Message)
+		}
+	case queue.Admitted:
+		out.ClaimByS, out.PollAfterMS = floorSeconds(at.Left), insidePoll.Milliseconds()
+	case queue.Active:
+		out.ExpiresInS, out.PollAfterMS = floorSeconds(at.Left), insidePoll.Milliseconds()
+	}
+	return out
+}
+
+func estimate(room rooms.Room, ahead int64, status queue.Status) *eta {
+	q := room.Queue().Rules
+	e := admission.Estimate(ahead, admission.Limits{Capacity: q.Capacity, Interval: q.Interval, Burst: q.Burst}, q.Session, status.PerAdmission)
+	return &eta{LowS: floorSeconds(e.Low + status.Held), HighS: int64(math.Ceil((e.High + status.Held).Seconds()))}
+}
+
+// floorSeconds never promises more time than there is.
+func floorSeconds(d time.Duration) int64 { return int64(max(0, d) / time.Second) }
+
+func joinSentences(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + " " + b
+}

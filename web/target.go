@@ -1,0 +1,67 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/queue"
+)
+
+// maxUnwrap bounds how many times a target inside a target is taken out.
+const maxUnwrap = 8
+
+// safeTarget is the wanted address if a visitor of the room may be sent there, else the
+// room's default. It is asked when a ticket is made and again before every redirect. An
+// address of this server's own pages is unwrapped to the target that it carries, so that
+// going round never lengthens it.
+func (s *Server) safeTarget(room rooms.Room, wanted string) string {
+	for range maxUnwrap {
+		u, ok := s.parseTarget(room, wanted)
+		if !ok {
+			break
+		}
+		if !s.ownPage(u) {
+			return wanted
+		}
+		wanted = u.Query().Get("target")
+	}
+	return s.defaultTarget(room)
+}
+
+func (s *Server) parseTarget(room rooms.Room, wanted string) (*url.URL, bool) {
+	if wanted == "" || len(wanted) > queue.MaxTarget || hasControl(wanted) || strings.Contains(wanted, "\\") {
+		return nil, false
+	}
+	u, err := url.Parse(wanted)
+	if err != nil || u.User != nil || u.Opaque != "" {
+		return nil, false
+	}
+	if u.Scheme == "" && u.Host == "" {
+		return u, strings.HasPrefix(wanted, "/") && !strings.HasPrefix(wanted, "//")
+	}
+	host := strings.ToLower(u.Host)
+	return u, (u.Scheme == "http" || u.Scheme == "https") && host != "" &&
+		(slices.Contains(room.Targets, host) || host == s.PublicURL.Host)
+}
+
+// ownPage tells the addresses of the waiting room itself from those behind it.
+func (s *Server) ownPage(u *url.URL) bool {
+	if u.Host != "" && !strings.EqualFold(u.Host, s.PublicURL.Host) {
+		return false
+	}
+	for _, prefix := range []string{"/r/", "/v1/", "/gate"} {
+		if strings.HasPrefix(u.Path, prefix) || u.Path == strings.TrimSuffix(prefix, "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// defaultTarget is absolute only if the rooms file says so.
+func (s *Server) defaultTarget(room rooms.Room) string { return room.Default }
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f })
+}
