@@ -2,99 +2,140 @@ package page
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 )
 
-// View is everything the queue page shows.
+// View is everything the queue page shows. All text is escaped where it is written.
 type View struct {
-	Room    string // the room's name
+	Room    string // the room's name, part of the addresses that the page calls
 	Title   string // what visitors read
 	Message string // the operator's words
 	Target  string // where the visitor wants to go
+	Lang    string // language of the words, default "en"
 	// Standing is nil while the visitor has no place.
 	Standing *Standing
-	// Notice is one sentence about what just happened, such as a place that expired.
+	// Status says what became of an earlier place while Standing is nil: "expired" or
+	// "left". The page then waits for the visitor to join again; otherwise its script joins
+	// at once.
+	Status string
+	// Notice is one sentence about what has just happened.
 	Notice string
+	// Problem is one sentence about what does not work now, such as that the line is out
+	// of reach. Without a standing the page then offers no place and tries again.
+	Problem string
+	// RefreshS is how often the page looks again without script, in seconds; at least and
+	// by default MinRefreshS.
+	RefreshS int
 }
+
+// MinRefreshS is the shortest refresh without script, in seconds: a shorter one takes the
+// focus away from people who use assistive tools.
+const MinRefreshS = 20
 
 // Standing is where the visitor stands when the page is made.
 type Standing struct {
-	State       string // waiting, admitted or active
-	Position    int64
-	Ahead       int64
-	LowS, HighS int64 // the wait, seconds
-	ClaimByS    int64
+	// State is waiting, admitted, active, away, expired, left, closed or not_open.
+	State       string
+	Position    int64 // 1 is next
+	Ahead       int64 // people
+	LowS, HighS int64 // the wait, seconds; both 0 when it is not known
+	ClaimByS    int64 // how long the turn is kept, seconds
 }
 
 // NoticeView is a page that says one thing.
-type NoticeView struct{ Title, Text string }
+type NoticeView struct{ Title, Text, Lang string }
 
-// RefreshS is how often the page looks again without script, in seconds.
-const RefreshS = 20
+// The states that the page itself adds to those of a standing.
+const (
+	stateNew     = "new"     // no place yet
+	stateTrouble = "trouble" // no standing, because something is out of reach
+)
 
-// CSP allows what the page is made of and nothing else. A form may lead to hosts, because
-// browsers hold the redirect after it to the same rule.
-func CSP(hosts ...string) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-		"form-action " + strings.Join(append([]string{"'self'"}, hosts...), " ") + "; base-uri 'none'; frame-ancestors 'none'"
-}
-
-// Wait says a range of seconds in words. queue.js says the same.
-func Wait(low, high int64) string {
-	if high < 60 {
-		return "less than a minute"
-	}
-	a, b := max(1, low/60), (high+59)/60
-	switch {
-	case b > 180:
-		h := max(1, low/3600)
-		return fmt.Sprintf("about %d to %d hours", h, max(h+1, (high+3599)/3600))
-	case a == b && a == 1:
-		return "about a minute"
-	case a >= b:
-		return fmt.Sprintf("about %d minutes", b)
-	}
-	return fmt.Sprintf("about %d to %d minutes", a, b)
-}
-
-// number groups thousands.
-func number(n int64) string {
-	s := fmt.Sprint(n)
-	var parts []string
-	for len(s) > 3 {
-		parts = append([]string{s[len(s)-3:]}, parts...)
-		s = s[:len(s)-3]
-	}
-	return strings.Join(append([]string{s}, parts...), ",")
-}
-
+// state picks what the page shows. A state that this page does not know is trouble: the
+// script asks again.
 func (v View) state() string {
-	if v.Standing == nil {
-		return "new"
+	s := v.Status
+	if v.Standing != nil {
+		s = v.Standing.State
 	}
-	return v.Standing.State
+	switch {
+	case s == "" && v.Problem != "":
+		return stateTrouble
+	case s == "":
+		return stateNew
+	case v.waiting(s), v.turn(s), english[s+"_title"] != "":
+		return s
+	}
+	return stateTrouble
 }
 
-// standingJSON is what the script begins with.
-func (v View) standingJSON() string {
+func (View) waiting(state string) bool { return state == "waiting" }
+func (View) turn(state string) bool    { return state == "admitted" || state == "active" }
+
+// says reports whether the state is told in words alone, and offers whether it comes with
+// the form that joins.
+func (v View) says() bool { return !v.waiting(v.state()) && !v.turn(v.state()) }
+
+func (v View) offers() bool {
+	s := v.state()
+	return s == stateNew || s == "expired" || s == "left"
+}
+
+// placed reports whether there is a place that could be left.
+func (v View) placed() bool { return v.waiting(v.state()) || v.turn(v.state()) || v.state() == "away" }
+
+// refreshS is 0 where a refresh would only disturb: nothing changes by itself there.
+func (v View) refreshS() int {
+	if v.offers() || v.turn(v.state()) {
+		return 0
+	}
+	return max(MinRefreshS, v.RefreshS)
+}
+
+// standing is the first answer of the script, as the API would give it.
+func (v View) standing() string {
 	if v.Standing == nil {
 		return ""
 	}
-	out, err := json.Marshal(map[string]any{
-		"state": v.Standing.State, "position": v.Standing.Position, "ahead": v.Standing.Ahead,
-		"eta":        map[string]int64{"low_s": v.Standing.LowS, "high_s": v.Standing.HighS},
-		"claim_by_s": v.Standing.ClaimByS,
-	})
+	s := map[string]any{
+		"state": v.Standing.State, "position": v.Standing.Position, "ahead": v.Standing.Ahead, "claim_by_s": v.Standing.ClaimByS,
+	}
+	if v.Standing.HighS > 0 {
+		s["eta"] = map[string]int64{"low_s": v.Standing.LowS, "high_s": v.Standing.HighS}
+	}
+	out, err := json.Marshal(s)
 	if err != nil {
-		return ""
+		return "" // numbers and strings always marshal
 	}
 	return string(out)
 }
 
 func (v View) documentTitle() string {
-	if v.Standing != nil && v.Standing.State == "waiting" {
-		return number(v.Standing.Position) + " in line · " + v.Title
+	s := v.state()
+	switch {
+	case v.waiting(s):
+		return v.word("place_title", "n", number(v.Standing.Position)) + " · " + v.Title
+	case v.turn(s):
+		return v.word("turn_title") + " · " + v.Title
 	}
-	return "Waiting room · " + v.Title
+	return v.word("room") + " · " + v.Title
+}
+
+// CSP is the Content-Security-Policy of every page here: what the page is made of and
+// nothing else. A form may lead to hosts (host or host:port), because browsers hold the
+// redirect that follows it to the same rule. A host that could end the directive is left out.
+func CSP(hosts ...string) string {
+	action := "'self'"
+	for _, h := range hosts {
+		if h != "" && !strings.ContainsFunc(h, notInHost) {
+			action += " " + h
+		}
+	}
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+		"form-action " + action + "; base-uri 'none'; frame-ancestors 'none'"
+}
+
+func notInHost(c rune) bool {
+	letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+	return !letter && !strings.ContainsRune(".-_:/[]", c)
 }
