@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -15,7 +16,8 @@ const StaticPrefix = "/anteroom-static/"
 //go:embed static
 var files embed.FS
 
-// assets are the files by their hashed name; the hash lets browsers keep them for good.
+// assets are the files by their hashed name, paths their addresses by file; both are
+// read-only.
 var assets, paths = hashAssets()
 
 type asset struct {
@@ -43,16 +45,27 @@ func hashAssets() (byName map[string]asset, byFile map[string]string) {
 // AssetPath is the address of an embedded file, such as queue.css.
 func AssetPath(file string) string { return paths[file] }
 
-// Static serves the embedded files under StaticPrefix.
+// Static serves the embedded files under StaticPrefix. A name never changes its content,
+// so browsers keep it for a year.
 func Static() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h.Set("Allow", "GET, HEAD")
+			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+			return
+		}
 		a, ok := assets[strings.TrimPrefix(r.URL.Path, StaticPrefix)]
-		if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if !ok {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", a.media)
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		_, _ = w.Write(a.data)
+		h.Set("Content-Type", a.media)
+		h.Set("Content-Length", strconv.Itoa(len(a.data)))
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		h.Set("X-Content-Type-Options", "nosniff")
+		if r.Method == http.MethodGet {
+			_, _ = w.Write(a.data) // a client that went away is no error of ours
+		}
 	})
 }

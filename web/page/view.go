@@ -81,6 +81,13 @@ func (v View) offers() bool {
 	return s == stateNew || s == "expired" || s == "left"
 }
 
+func (v View) sayText() string {
+	if v.state() == stateTrouble && v.Problem != "" {
+		return v.Problem
+	}
+	return v.word(v.state() + "_text")
+}
+
 // placed reports whether there is a place that could be left.
 func (v View) placed() bool { return v.waiting(v.state()) || v.turn(v.state()) || v.state() == "away" }
 

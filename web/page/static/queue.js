@@ -47,24 +47,21 @@
   }
 
   // ---- what this browser remembers ----
-  // The key makes all tabs of a browser join as one visitor. It lives until its place ends.
+  // The key makes all tabs of a browser join as one visitor, and a join that is sent again
+  // find its place. It lives until that place ends.
   const keyName = `anteroom.${room}.key`, seenName = `anteroom.${room}.seen`, wentName = `anteroom.${room}.went`;
   let key = "";
   const read = (store, name) => { try { return window[store].getItem(name) || ""; } catch { return ""; } };
   const write = (store, name, value) => {
     try { value ? window[store].setItem(name, value) : window[store].removeItem(name); } catch { /* storage is blocked */ }
   };
-  function makeKey() {
-    const stored = read("localStorage", keyName);
-    if (stored) return stored;
+  async function sharedKey() {
+    key = read("localStorage", keyName);
+    if (key) return key;
     key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
     write("localStorage", keyName, key);
-    return key;
-  }
-  async function sharedKey() {
-    if (navigator.locks) return key = await navigator.locks.request(keyName, makeKey);
-    makeKey(); // without locks the last writer wins: all tabs read again what it wrote
-    await new Promise((done) => setTimeout(done, 80));
+    if (navigator.locks) return key;
+    await new Promise((done) => setTimeout(done, 100)); // without locks the last writer wins
     return key = read("localStorage", keyName) || key;
   }
   // forget drops this tab's key only: another tab may have joined anew already.
@@ -192,7 +189,10 @@
     return Math.min(5 * MINUTE, Math.max(0, ms || 0));
   }
 
-  async function join() {
+  // Tabs join one after the other: tabs are separate processes, and what one writes to
+  // localStorage reaches the others a little late. The cookie of the first answer does not.
+  const join = () => navigator.locks ? navigator.locks.request(keyName, joinAlone) : joinAlone();
+  async function joinAlone() {
     for (let again = true; ; again = false) {
       const used = await sharedKey();
       try {
