@@ -1,0 +1,19 @@
+// Command rehearse plays a crowd against a running Anteroom over HTTP, as the queue page
+// does, and checks what the crowd was told. See --help.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/anteroom/anteroom/internal/rehearse"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := rehearse.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}

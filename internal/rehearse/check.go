@@ -1,0 +1,214 @@
+package rehearse
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Rules are what a history is held against.
+type Rules struct {
+	Capacity  int
+	AllowOver int           // so many above capacity are allowed: the store was wiped
+	Heartbeat time.Duration // silence after which a turn passes to the next
+	KeepPlace time.Duration // silence after which a place may be lost
+}
+
+// wiped tells whether the run was said to wipe the store.
+func (r Rules) wiped() bool { return r.AllowOver > 0 }
+
+// Doubles counts tickets that got, or were about to get, more than their one turn.
+type Doubles struct {
+	OtherSlot  int `json:"other_slot"`  // claimed twice, for different slots
+	SharedSlot int `json:"shared_slot"` // two tickets, one slot
+	TurnAgain  int `json:"turn_again"`  // told it is its turn, after it had left
+	LineAgain  int `json:"line_again"`  // told it stands in the line, after it had left
+}
+
+// Losses counts visitors that joined and did not end properly.
+type Losses struct {
+	Refused    int `json:"refused"`    // told to join again, though they did nothing wrong
+	Unfinished int `json:"unfinished"` // still in the line or inside when the run was over
+}
+
+// Verdict is what the checks found.
+type Verdict struct {
+	Rules       Rules
+	Visitors    int
+	Joined      int
+	NeverJoined int
+	Served      int
+	LeftLine    int
+	NoShows     int
+	// MissedTurn are sleepers whose turn may have come before the line could know that
+	// they slept; SleptTooLong those silent for longer than a place is kept.
+	MissedTurn   int
+	SleptTooLong int
+	Lost         Losses
+	Inside       Inside
+	Order        Order
+	Doubles      Doubles
+	TakenBack    int // told "waiting" after they had been told that it is their turn
+	Rises        int // positions shown that were greater than the one before
+	Waits        []time.Duration
+}
+
+// Check judges a history. It has no side effects.
+func Check(h History, r Rules) Verdict {
+	v := Verdict{Rules: r, Visitors: len(h), Inside: countInside(h), Order: judgeOrder(h, r.Heartbeat, r.wiped()), Doubles: countDoubles(h)}
+	behind := waitedUntil(faithful(h, r.Heartbeat))
+	for i := range h {
+		p := &h[i]
+		if !p.joined() {
+			v.NeverJoined++
+			continue
+		}
+		v.Joined++
+		if s, ok := p.turn(-1); ok {
+			v.Waits = append(v.Waits, s.Answered-p.Joined.Answered)
+		}
+		rises, back := p.setbacks()
+		v.Rises += rises
+		v.TakenBack += back
+		v.count(p, behind)
+	}
+	slices.Sort(v.Waits)
+	return v
+}
+
+func (v *Verdict) count(p *Visitor, behind func(*Visitor) time.Duration) {
+	switch p.End {
+	case Served:
+		v.Served++
+	case LeftLine:
+		v.LeftLine++
+	case NoShow:
+		v.NoShows++
+	case Unfinished:
+		v.Lost.Unfinished++
+	case Refused:
+		last := p.lastAnswer()
+		due := p.AwayFrom + patience(v.Rules.Heartbeat, last.PollAfter)
+		switch {
+		case p.Slept && p.Refusal.Answered-last.Sent > v.Rules.KeepPlace:
+			v.SleptTooLong++
+		case p.Slept && len(p.Claims) == 0 && behind(p) <= due:
+			v.MissedTurn++
+		default:
+			v.Lost.Refused++
+		}
+	}
+}
+
+// lastAnswer is the last answer about the visitor's standing.
+func (v *Visitor) lastAnswer() Stand {
+	if len(v.Stood) == 0 {
+		return Stand{Sent: v.Joined.Sent, Answered: v.Joined.Answered}
+	}
+	return v.Stood[len(v.Stood)-1]
+}
+
+// waitedUntil returns a function that says until when somebody before a visitor surely
+// still waited, so that its own turn cannot have come sooner; negative if nobody did.
+func waitedUntil(line []*Visitor) func(*Visitor) time.Duration {
+	slices.SortFunc(line, func(a, b *Visitor) int { return cmp.Compare(a.Joined.Answered, b.Joined.Answered) })
+	until := make([]time.Duration, len(line)+1)
+	until[0] = -1
+	for i, v := range line {
+		until[i+1] = max(until[i], v.lastWaiting(always))
+	}
+	return func(v *Visitor) time.Duration {
+		n, _ := slices.BinarySearchFunc(line, v.Joined.Sent, func(a *Visitor, t time.Duration) int {
+			return cmp.Compare(a.Joined.Answered, t)
+		})
+		return until[n]
+	}
+}
+
+// setbacks counts positions that rose and turns that were taken back.
+func (v *Visitor) setbacks() (rises, back int) {
+	for i := 1; i < len(v.Stood); i++ {
+		before, s := v.Stood[i-1], v.Stood[i]
+		if before.Position > 0 && s.Position > before.Position {
+			rises++
+		}
+		if before.State == Admitted && s.State == Waiting {
+			back++
+		}
+	}
+	return rises, back
+}
+
+func countDoubles(h History) Doubles {
+	var d Doubles
+	slots := map[string]bool{}
+	for i := range h {
+		v := &h[i]
+		if len(v.Claims) > 0 {
+			sub := v.Claims[0].Sub
+			if sub != "" && slots[sub] {
+				d.SharedSlot++
+			}
+			slots[sub] = true
+			if slices.ContainsFunc(v.Claims, func(c Claim) bool { return c.Sub != sub }) {
+				d.OtherSlot++
+			}
+		}
+		switch v.afterRelease() {
+		case Admitted, Active:
+			d.TurnAgain++
+		case Waiting, Away:
+			d.LineAgain++
+		}
+	}
+	return d
+}
+
+// afterRelease is what the visitor was told last to a request sent after it had left.
+func (v *Visitor) afterRelease() State {
+	if v.Release.Answered == 0 {
+		return NoState
+	}
+	if n := len(v.Claims); n > 0 && v.Claims[n-1].Sent > v.Release.Answered {
+		return Active
+	}
+	if n := len(v.Stood); n > 0 && v.Stood[n-1].Sent > v.Release.Answered {
+		return v.Stood[n-1].State
+	}
+	return NoState
+}
+
+// DoubleAdmissions is how many tickets broke "a ticket gets in once". A wiped store has
+// forgotten who left, so standing in the line again is no breach then.
+func (v Verdict) DoubleAdmissions() int {
+	n := v.Doubles.OtherSlot + v.Doubles.SharedSlot + v.Doubles.TurnAgain
+	if !v.Rules.wiped() {
+		n += v.Doubles.LineAgain
+	}
+	return n
+}
+
+// LostVisitors is how many joined and did not end properly.
+func (v Verdict) LostVisitors() int { return v.Lost.Refused + v.Lost.Unfinished }
+
+// Broken names every invariant that did not hold; none = all held.
+func (v Verdict) Broken() []string {
+	var out []string
+	if n, most := v.Inside.Highest, v.Rules.Capacity+v.Rules.AllowOver; n > most {
+		out = append(out, fmt.Sprintf("capacity: %d people were surely inside at once, at most %d may be", n, most))
+	}
+	if n := v.Order.Inversions; n > 0 {
+		out = append(out, fmt.Sprintf("order: %d inversions, %d visitors were overtaken", n, v.Order.Overtaken))
+	}
+	if n := v.DoubleAdmissions(); n > 0 {
+		out = append(out, fmt.Sprintf("one turn a ticket: %d double admissions", n))
+	}
+	if n := v.LostVisitors(); n > 0 {
+		out = append(out, fmt.Sprintf("nobody is lost: %d were told to join again, %d were not through at the end", v.Lost.Refused, v.Lost.Unfinished))
+	}
+	if n := v.NeverJoined; n > 0 {
+		out = append(out, fmt.Sprintf("everybody gets a place: %d visitors never got one", n))
+	}
+	return out
+}

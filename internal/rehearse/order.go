@@ -1,0 +1,142 @@
+package rehearse
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"time"
+)
+
+// always is later than every moment of a run.
+const always = time.Duration(math.MaxInt64)
+
+// Order is what is known about first come, first served.
+type Order struct {
+	// Comparable is how many visitors are compared: those who never slept, left the line
+	// or failed to show, and asked often enough all the time.
+	Comparable int
+	// Inversions counts pairs: the later one had been told its turn, and the earlier one
+	// was told "waiting" to a request sent after that.
+	Inversions int
+	// Overtaken is how many visitors are the earlier one of such a pair.
+	Overtaken int
+	// Straddling counts pairs that one wipe of the store explains, at WipedAt: a turn
+	// that was given before and forgotten. They are looked for only if a wipe is allowed.
+	Straddling int
+	WipedAt    time.Duration
+}
+
+// judgeOrder counts inversions in O(n log n).
+func judgeOrder(h History, heartbeat time.Duration, wiped bool) Order {
+	line := faithful(h, heartbeat)
+	o := Order{Comparable: len(line)}
+	all := inversions(line, -1, always)
+	o.Inversions, o.Overtaken = all.pairs, len(all.overtaken)
+	if !wiped || all.pairs == 0 {
+		return o
+	}
+	o.WipedAt = stab(all.overtaken)
+	before, after := inversions(line, -1, o.WipedAt), inversions(line, o.WipedAt, always)
+	o.Inversions = before.pairs + after.pairs
+	o.Overtaken = len(before.overtaken) + len(after.overtaken)
+	o.Straddling = all.pairs - o.Inversions
+	return o
+}
+
+func faithful(h History, heartbeat time.Duration) []*Visitor {
+	var line []*Visitor
+	for i := range h {
+		if h[i].faithful(heartbeat) {
+			line = append(line, &h[i])
+		}
+	}
+	return line
+}
+
+// found is the inversions of one stretch of time. An entry of overtaken is the time in
+// which a visitor's turn must have been forgotten, if that is what happened to it.
+type found struct {
+	pairs     int
+	overtaken []Span
+}
+
+// granted is a turn: when its visitor joined, and the answer that told of it.
+type granted struct {
+	joinSent       time.Duration
+	sent, answered time.Duration
+}
+
+// inversions compares turns told to requests sent after from, and answered before to, with
+// waits answered before to. Visitors are taken from the last to join to the first, so that
+// the tree always holds the turns of those who surely joined later.
+func inversions(line []*Visitor, from, to time.Duration) found {
+	var turns []granted
+	for _, v := range line {
+		if s, ok := v.turn(from); ok && s.Answered < to {
+			turns = append(turns, granted{v.Joined.Sent, s.Sent, s.Answered})
+		}
+	}
+	byTurn := make([]time.Duration, len(turns))
+	for i, t := range turns {
+		byTurn[i] = t.answered
+	}
+	slices.Sort(byTurn)
+	slices.SortFunc(turns, func(a, b granted) int { return cmp.Compare(b.joinSent, a.joinSent) })
+	earlier := slices.SortedFunc(slices.Values(line), func(a, b *Visitor) int {
+		return cmp.Compare(b.Joined.Answered, a.Joined.Answered)
+	})
+
+	var out found
+	counts := make(tree, len(turns)+1)
+	first, next := granted{answered: always}, 0
+	for _, a := range earlier {
+		for ; next < len(turns) && turns[next].joinSent > a.Joined.Answered; next++ {
+			counts.add(rank(byTurn, turns[next].answered))
+			if turns[next].answered < first.answered {
+				first = turns[next]
+			}
+		}
+		last := a.lastWaiting(to)
+		if first.answered >= last {
+			continue
+		}
+		out.pairs += counts.sum(rank(byTurn, last))
+		if s, ok := a.firstWaiting(first.answered); ok {
+			out.overtaken = append(out.overtaken, Span{first.sent, s.Answered})
+		}
+	}
+	return out
+}
+
+// rank is how many of the sorted times are smaller than t.
+func rank(sorted []time.Duration, t time.Duration) int {
+	return sort.Search(len(sorted), func(i int) bool { return sorted[i] >= t })
+}
+
+// tree is a Fenwick tree: how many were added at ranks below a rank, in O(log n).
+type tree []int
+
+func (t tree) add(rank int) {
+	for i := rank + 1; i < len(t); i += i & -i {
+		t[i]++
+	}
+}
+
+func (t tree) sum(below int) int {
+	n := 0
+	for i := below; i > 0; i -= i & -i {
+		n += t[i]
+	}
+	return n
+}
+
+// stab returns a moment that lies in the most spans.
+func stab(spans []Span) time.Duration {
+	var edges []edge
+	for _, s := range spans {
+		edges = append(edges, edge{s.Sent, 1}, edge{s.Answered, -1})
+	}
+	_, at, _ := sweep(edges)
+	return at
+}

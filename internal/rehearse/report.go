@@ -1,0 +1,95 @@
+package rehearse
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// Report is the result of a rehearsal. Times are seconds; the manual page explains the
+// fields.
+type Report struct {
+	Room        string   `json:"room"`
+	URLs        []string `json:"urls"`
+	Seed        uint64   `json:"seed"`
+	Seconds     float64  `json:"seconds"`
+	Visitors    int      `json:"visitors"`
+	Joined      int      `json:"joined"`
+	NeverJoined int      `json:"never_joined"`
+	Interrupted bool     `json:"interrupted"`
+
+	Capacity     int    `json:"capacity"`
+	CapacityFrom string `json:"capacity_from"` // flag or status
+	AllowOver    int    `json:"allow_over"`
+
+	Waits spread `json:"waits_s"`
+	Ended Ended  `json:"ended"`
+
+	InsideBySecond  []int   `json:"inside_by_second"`
+	HighestInside   int     `json:"highest_inside"`
+	HighestAt       float64 `json:"highest_at_s"`
+	HighestPossible int     `json:"highest_possible"`
+
+	Inversions int     `json:"inversions"`
+	Overtaken  int     `json:"overtaken"`
+	Comparable int     `json:"comparable"`
+	Straddling int     `json:"straddling"`
+	WipedAt    float64 `json:"wiped_at_s"`
+
+	DoubleAdmissions int     `json:"double_admissions"`
+	Doubles          Doubles `json:"doubles"`
+	Lost             int     `json:"lost"`
+	Losses           Losses  `json:"losses"`
+	TakenBack        int     `json:"taken_back"`
+	PositionRises    int     `json:"position_rises"`
+
+	Requests         int            `json:"requests"`
+	Probes           int            `json:"probes"`
+	RequestsAVisitor float64        `json:"requests_a_visitor"`
+	Refusals         int            `json:"refusals"`
+	Faults           map[string]int `json:"faults"`
+	Lag              spread         `json:"lag_s"`
+
+	Broken []string `json:"broken"`
+}
+
+// Ended counts the proper ends of those who joined.
+type Ended struct {
+	Served       int `json:"served"`
+	LeftLine     int `json:"left_line"`
+	NoShow       int `json:"no_show"`
+	MissedTurn   int `json:"missed_turn"`
+	SleptTooLong int `json:"slept_too_long"`
+}
+
+func newReport(c *Config, v Verdict, t *traffic, took time.Duration) *Report {
+	r := &Report{
+		Room: c.Room, URLs: c.URLs, Seed: c.Seed, Seconds: seconds(took),
+		Visitors: v.Visitors, Joined: v.Joined, NeverJoined: v.NeverJoined,
+		Capacity: c.Capacity, AllowOver: c.AllowOver,
+		Waits:          spreadOf(v.Waits),
+		Ended:          Ended{v.Served, v.LeftLine, v.NoShows, v.MissedTurn, v.SleptTooLong},
+		InsideBySecond: v.Inside.Seconds, HighestInside: v.Inside.Highest, HighestAt: seconds(v.Inside.At), HighestPossible: v.Inside.Possible,
+		Inversions: v.Order.Inversions, Overtaken: v.Order.Overtaken, Comparable: v.Order.Comparable,
+		Straddling: v.Order.Straddling, WipedAt: seconds(v.Order.WipedAt),
+		DoubleAdmissions: v.DoubleAdmissions(), Doubles: v.Doubles,
+		Lost: v.LostVisitors(), Losses: v.Lost, TakenBack: v.TakenBack, PositionRises: v.Rises,
+		Requests: t.Requests, Probes: t.Probes, Refusals: t.Refusals, Faults: t.Faults, Lag: spreadOf(t.Lag),
+		Broken: v.Broken(),
+	}
+	r.RequestsAVisitor = float64(t.Requests-t.Probes) / float64(max(1, v.Visitors))
+	if r.Broken == nil {
+		r.Broken = []string{}
+	}
+	if r.InsideBySecond == nil {
+		r.InsideBySecond = []int{}
+	}
+	return r
+}
+
+// JSON writes the report as one object.
+func (r *Report) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}

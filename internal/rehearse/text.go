@@ -1,0 +1,104 @@
+package rehearse
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// sparkWidth is the most columns of the picture of people inside.
+const sparkWidth = 60
+
+// lateCrowd is a scheduling lag, in seconds, from which the crowd was weaker than planned.
+const lateCrowd = 0.5
+
+// Text writes the report for people.
+func (r *Report) Text(w io.Writer) error {
+	var b strings.Builder
+	row := func(name, format string, values ...any) {
+		fmt.Fprintf(&b, "  %-18s %s\n", name, fmt.Sprintf(format, values...))
+	}
+	fmt.Fprintf(&b, "Rehearsal of room %q at %s\n\n", r.Room, strings.Join(r.URLs, ", "))
+	row("run", "%.1f s, seed %d%s", r.Seconds, r.Seed, when(r.Interrupted, ", INTERRUPTED"))
+	row("joined", "%d of %d", r.Joined, r.Visitors)
+	row("waits", "p50 %.1f s   p95 %.1f s   max %.1f s", r.Waits.P50, r.Waits.P95, r.Waits.Max)
+	row("ended", "%s", r.ends())
+	columns, each := squeeze(r.InsideBySecond, sparkWidth)
+	row("inside over time", "|%s|  a column is %d s, a full one %d people", sparkline(columns, r.Capacity), each, r.Capacity)
+	row("requests", "%d, and %d probes; %.1f a visitor", r.Requests-r.Probes, r.Probes, r.RequestsAVisitor)
+	row("told to join again", "%d times", r.Refusals)
+	row("faults", "%s", r.faults())
+	row("scheduling lag", "p50 %.0f ms   p99 %.0f ms   max %.0f ms%s", 1000*r.Lag.P50, 1000*r.Lag.P99, 1000*r.Lag.Max,
+		when(r.Lag.P99 > lateCrowd, "   LATE: this machine could not play the crowd as planned"))
+	row("turns taken back", "%d", r.TakenBack)
+	row("positions that rose", "%d", r.PositionRises)
+
+	b.WriteString("\nInvariants\n\n")
+	row("highest inside", "%d of %d (capacity by the %s), at %.1f s; at most %d are possible", r.HighestInside, r.Capacity, r.CapacityFrom, r.HighestAt, r.HighestPossible)
+	row("inversions", "%d pairs, %d overtaken, among %d comparable visitors", r.Inversions, r.Overtaken, r.Comparable)
+	row("double admissions", "%d (other slot %d, shared slot %d, turn again %d, in line again %d)", r.DoubleAdmissions,
+		r.Doubles.OtherSlot, r.Doubles.SharedSlot, r.Doubles.TurnAgain, r.Doubles.LineAgain)
+	row("lost", "%d (told to join again %d, not through at the end %d)", r.Lost, r.Losses.Refused, r.Losses.Unfinished)
+	b.WriteString(r.allowance())
+	b.WriteString(r.conclusion())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func when(yes bool, text string) string {
+	if yes {
+		return text
+	}
+	return ""
+}
+
+func (r *Report) ends() string {
+	text := fmt.Sprintf("served %d, left the line %d, no-show %d", r.Ended.Served, r.Ended.LeftLine, r.Ended.NoShow)
+	if n := r.Ended.MissedTurn; n > 0 {
+		text += fmt.Sprintf(", missed the turn asleep %d", n)
+	}
+	if n := r.Ended.SleptTooLong; n > 0 {
+		text += fmt.Sprintf(", slept too long %d", n)
+	}
+	return text
+}
+
+func (r *Report) faults() string {
+	if len(r.Faults) == 0 {
+		return "none"
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(r.Faults)) {
+		parts = append(parts, fmt.Sprintf("%s %d", kind, r.Faults[kind]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// allowance says plainly what --allow-over let pass.
+func (r *Report) allowance() string {
+	if r.AllowOver == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("\nThis run was allowed up to %d people above capacity, because its store was wiped: ", r.AllowOver)
+	if over := r.HighestInside - r.Capacity; over > 0 {
+		text += fmt.Sprintf("%d above were seen.\n", over)
+	} else {
+		text += "none above were seen.\n"
+	}
+	if r.Straddling > 0 {
+		text += fmt.Sprintf("%d more inversions are explained by one wipe at about %.1f s, which made the store forget turns\nthat it had given; they are not counted.\n", r.Straddling, r.WipedAt)
+	}
+	if n := r.Doubles.LineAgain; n > 0 {
+		text += fmt.Sprintf("%d who had left stood in the line again; a wiped store does not know, and they are not counted.\n", n)
+	}
+	return text
+}
+
+func (r *Report) conclusion() string {
+	if len(r.Broken) == 0 {
+		return "\nHELD: every invariant held.\n"
+	}
+	return "\nBROKEN:\n  " + strings.Join(r.Broken, "\n  ") + "\n"
+}

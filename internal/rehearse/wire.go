@@ -1,0 +1,178 @@
+package rehearse
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxAnswer is the most that is read of an answer.
+const maxAnswer = 64 << 10
+
+// call is one request to send.
+type call struct {
+	who    int
+	phase  phase
+	url    int // which of the servers
+	due    time.Duration
+	key    string // Idempotency-Key of a join
+	ticket string
+	pass   string
+}
+
+// wire sends calls. It is safe for concurrent use.
+type wire struct {
+	client *http.Client
+	bases  []string // …/v1/rooms/<room>, one a server
+	room   string
+	apiKey string
+	join   string // body of a join
+	start  time.Time
+}
+
+func newWire(c *Config, start time.Time) *wire {
+	w := &wire{room: c.Room, apiKey: c.APIKey, start: start}
+	for _, u := range c.URLs {
+		w.bases = append(w.bases, strings.TrimRight(u, "/")+"/v1/rooms/"+url.PathEscape(c.Room))
+	}
+	if c.Target != "" {
+		text, _ := json.Marshal(map[string]string{"target": c.Target}) // strings always marshal
+		w.join = string(text)
+	}
+	w.client = &http.Client{
+		Transport:     c.Transport,
+		Timeout:       c.RequestTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	if c.Transport == nil {
+		w.client.Transport = &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: c.RequestTimeout}).DialContext,
+			MaxConnsPerHost:     c.Connections,
+			MaxIdleConnsPerHost: c.Connections,
+			DisableCompression:  true,
+		}
+	}
+	return w
+}
+
+func (w *wire) close() { w.client.CloseIdleConnections() }
+
+// request builds the request of a call.
+func (w *wire) request(ctx context.Context, c call) (*http.Request, error) {
+	method, path, text := http.MethodGet, "/ticket", ""
+	switch c.phase {
+	case joining:
+		method, text = http.MethodPost, w.join
+	case claiming, again:
+		method, path = http.MethodPost, "/ticket/claim"
+	case leaving, releasing:
+		method = http.MethodDelete
+	case byOrigin:
+		b, _ := json.Marshal(map[string]string{"pass": c.pass}) // strings always marshal
+		method, path, text = http.MethodPost, "/release", string(b)
+	}
+	var payload io.Reader
+	if text != "" {
+		payload = strings.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, w.bases[c.url]+path, payload)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", "application/json")
+	if text != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	switch c.phase {
+	case joining:
+		r.Header.Set("Idempotency-Key", c.key)
+	case byOrigin:
+		r.Header.Set("Authorization", "Bearer "+w.apiKey)
+	default:
+		r.Header.Set("Authorization", "Bearer "+c.ticket)
+	}
+	if c.phase == again { // a page that claims again has the pass as a cookie
+		r.AddCookie(&http.Cookie{Name: "anteroom_p_" + w.room, Value: c.pass})
+	}
+	return r, nil
+}
+
+// send sends a call and waits for its answer, for as long as the client's timeout.
+func (w *wire) send(ctx context.Context, c call) answer {
+	var a answer
+	r, err := w.request(ctx, c)
+	a.sent = time.Since(w.start)
+	if err == nil {
+		err = w.exchange(r, &a)
+	}
+	a.done = time.Since(w.start)
+	switch {
+	case a.fault != "":
+	case err != nil:
+		a.status, a.fault = 0, kind(err)
+	case !slices.Contains(expected[c.phase], a.status):
+		a.fault = fmt.Sprintf("http %d", a.status)
+	}
+	return a
+}
+
+// exchange fills in the answer. A 2xx whose body cannot be read as JSON is a fault.
+func (w *wire) exchange(r *http.Request, a *answer) error {
+	resp, err := w.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	a.status = resp.StatusCode
+	a.retryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	if a.status == http.StatusOK || a.status == http.StatusCreated {
+		if json.Unmarshal(text, &a.body) != nil {
+			a.fault = "unreadable answer"
+		}
+	}
+	return nil
+}
+
+// status is what a server says of a room in public.
+type status struct {
+	Capacity int `json:"capacity"`
+}
+
+// look asks the servers for the room's public status, until one answers with it.
+func (w *wire) look(ctx context.Context) (status, error) {
+	var s status
+	var last error
+	for _, base := range w.bases {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, base, http.NoBody)
+		if err != nil {
+			return s, err
+		}
+		r.Header.Set("Accept", "application/json")
+		resp, err := w.client.Do(r)
+		if err != nil {
+			last = err
+			continue
+		}
+		err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&s)
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusNotFound {
+			return s, fmt.Errorf("%s: there is no room %q", base, w.room)
+		}
+		if resp.StatusCode == http.StatusOK && err == nil {
+			return s, nil
+		}
+		last = fmt.Errorf("%s answered %d", base, resp.StatusCode)
+	}
+	return s, last
+}
