@@ -7,12 +7,12 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Claims is what a pass says. Every field is required.
+// Claims is what a pass says. Every field but Issuer is required.
 type Claims struct {
 	Issuer     string
-	Room       string // aud
-	Visitor    string // sub
-	Generation int64  // gen
+	Room       string // aud; a pass has exactly one
+	Visitor    string // sub, the id of the visitor's ticket
+	Generation int64  // gen, from 1; a reset of the room raises it
 	ID         string // jti
 	IssuedAt   time.Time
 	Expires    time.Time // never after the slot in the room ends
@@ -27,12 +27,14 @@ type wire struct {
 // Leeway is how far the clocks of two machines may differ.
 const Leeway = 5 * time.Second
 
-// MaxLength is the longest token that is looked at, in bytes.
+// MaxLength is the longest token that is looked at, in bytes. A cookie is not longer.
 const MaxLength = 4096
 
-// Errors of Verify. Each is matched with errors.Is; the text has no secrets.
+// Errors of Verify. Each is matched with errors.Is; the text holds no secrets.
 var (
-	ErrMalformed  = errors.New("pass: malformed")
+	// ErrMalformed covers a missing claim and a critical header too.
+	ErrMalformed = errors.New("pass: malformed")
+	// ErrUnknownKey covers a key that could not be fetched too.
 	ErrUnknownKey = errors.New("pass: signed with an unknown key")
 	// ErrSignature covers another algorithm than EdDSA too.
 	ErrSignature  = errors.New("pass: signature does not match")

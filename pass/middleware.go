@@ -2,38 +2,87 @@ package pass
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
 )
 
-// Gate is what Middleware needs to know.
-type Gate struct {
+// maxTokens bounds the signatures that are checked for one request. Honest browsers show
+// two at most: a cookie of this path and one of a path above.
+const maxTokens = 4
+
+// Config is what Middleware needs to know.
+type Config struct {
 	// Room is the room whose passes are accepted; required.
 	Room string
-	// Verifier checks them; required.
+	// Keys are the public keys; required unless Verifier is set.
+	Keys Keys
+	// Verifier checks the passes. The zero value is one over Keys that accepts any issuer.
 	Verifier Verifier
-	// QueueURL is the room's queue page, such as https://queue.example/r/sale; required.
+	// QueueURL is the room's queue page, such as https://queue.example/r/sale, or a path
+	// such as /r/sale when it is on the same host; required. The page is not itself behind
+	// the middleware.
 	QueueURL string
-	// PublicURL is the site's own scheme and host, such as https://shop.example. Empty
-	// takes them from the request.
+	// PublicURL is the site's own scheme and host as browsers see them, such as
+	// https://shop.example. Empty takes them from the request: set it behind a proxy
+	// that ends TLS.
 	PublicURL string
-	// MinGeneration, if set, refuses passes from before a reset.
+	// CookieName is the cookie that carries the pass. Default CookieName(Room).
+	CookieName string
+	// MinGeneration, if set, names the oldest generation of the room that is accepted.
+	// It is asked for every request that shows a pass.
 	MinGeneration func() int64
-	// Exempt, if set, lets requests through that need no pass, such as assets.
+	// Exempt, if set, lets requests through that need no pass, such as assets and
+	// health checks (and Preflight, where a foreign origin calls an API).
 	Exempt func(*http.Request) bool
+	// Logger gets the reason, at debug level, of each pass that is refused; nil logs
+	// nothing. Passes are not logged.
+	Logger *slog.Logger
 }
+
+// Gate is Config by the name of what it sets up.
+type Gate = Config
 
 // CookieName is the cookie that carries a room's pass.
 func CookieName(room string) string { return "anteroom_p_" + room }
 
-// Header names that the middleware owns: a client's own copies never reach the handler.
-const (
-	HeaderVisitor = "Anteroom-Visitor"
-	HeaderRoom    = "Anteroom-Room"
-	HeaderPass    = "Anteroom-Pass" //nolint:gosec // a header's name, not a credential
-)
+// Validate reports every problem of c.
+func (c Config) Validate() error {
+	var problems []error
+	if c.Room == "" {
+		problems = append(problems, errors.New("pass: Room is required"))
+	}
+	if c.Keys == nil && c.Verifier.Keys == nil {
+		problems = append(problems, errors.New("pass: Keys or a Verifier with Keys is required"))
+	}
+	if _, err := queueURL(c.QueueURL); err != nil {
+		problems = append(problems, err)
+	}
+	if c.PublicURL != "" {
+		u, err := siteURL("PublicURL", c.PublicURL)
+		if err != nil {
+			problems = append(problems, err)
+		} else if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+			problems = append(problems, errors.New("pass: PublicURL: want scheme and host alone"))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// queueURL parses an absolute URL or a path on the same host. Two slashes would name
+// another host, and browsers take a backslash for a slash.
+func queueURL(raw string) (*url.URL, error) {
+	if !strings.HasPrefix(raw, "/") {
+		return siteURL("QueueURL", raw)
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host != "" || strings.HasPrefix(raw, "//") || strings.Contains(raw, `\`) {
+		return nil, errors.New("pass: QueueURL: want an absolute http or https URL, or a path")
+	}
+	return u, nil
+}
 
 type contextKey struct{}
 
@@ -46,118 +95,102 @@ func FromContext(ctx context.Context) (Claims, bool) {
 // Middleware lets requests with a valid pass (cookie, Anteroom-Pass or bearer header)
 // through to the handler, which finds the visitor in FromContext and in the header
 // Anteroom-Visitor. Page loads without one are redirected to the queue page; API calls
-// get 429 with problem+json that names it. It never clears a cookie.
-func Middleware(g Gate) func(http.Handler) http.Handler {
+// get 429 with problem+json that names it. It sets and clears no cookie: an answer that
+// comes late must not take away the pass that another has just set.
+//
+// It panics when c does not Validate: a gate that is set up wrong is not open.
+func Middleware(c Config) func(http.Handler) http.Handler {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	g := newGate(c)
 	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			claims, ok := g.admitted(r)
-			r = r.Clone(r.Context())
-			stripOwned(r.Header)
-			switch {
-			case ok:
-				r.Header.Set(HeaderVisitor, claims.Visitor)
-				r.Header.Set(HeaderRoom, claims.Room)
-				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), contextKey{}, claims)))
-			case g.Exempt != nil && g.Exempt(r):
-				next.ServeHTTP(w, r)
-			default:
-				g.refuse(w, r)
-			}
-		})
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, next) })
 	}
 }
 
-func (g Gate) admitted(r *http.Request) (Claims, bool) {
+// gate is a Config with its defaults in place.
+type gate struct {
+	Config
+	queuePage string // all but the target's value
+	problem   string // URI of the problem type
+	site      string // of PublicURL; empty takes the request's
+}
+
+func newGate(c Config) *gate {
+	g := &gate{Config: c, site: strings.TrimRight(c.PublicURL, "/")}
+	if g.Verifier.Keys == nil {
+		g.Verifier.Keys = c.Keys
+	}
+	if g.CookieName == "" {
+		g.CookieName = CookieName(c.Room)
+	}
+	if g.Logger == nil {
+		g.Logger = slog.New(slog.DiscardHandler)
+	}
+	page, _ := queueURL(c.QueueURL) // Validate has seen it
+	page.Fragment, page.RawFragment = "", ""
+	g.problem = page.ResolveReference(&url.URL{Path: problemPath}).String()
+	if page.RawQuery != "" {
+		page.RawQuery += "&"
+	}
+	page.RawQuery += "target="
+	g.queuePage = page.String()
+	return g
+}
+
+func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	shown := g.tokens(r)
+	// A shallow copy: trailers and path values stay shared with the server and the router.
+	r = r.WithContext(r.Context())
+	r.Header = r.Header.Clone()
+	stripOwned(r.Header)
+	if g.Exempt != nil && g.Exempt(r) {
+		next.ServeHTTP(w, r)
+		return
+	}
+	claims, ok := g.admitted(r, shown)
+	if !ok {
+		g.refuse(w, r)
+		return
+	}
+	r.Header.Set(HeaderVisitor, claims.Visitor)
+	r.Header.Set(HeaderRoom, claims.Room)
+	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), contextKey{}, claims)))
+}
+
+// admitted returns the first valid pass of those shown. A stale one beside it, such as a
+// cookie of another path, does no harm.
+func (g *gate) admitted(r *http.Request, shown []string) (Claims, bool) {
+	if len(shown) == 0 {
+		return Claims{}, false
+	}
 	minimum := int64(0)
 	if g.MinGeneration != nil {
 		minimum = g.MinGeneration()
 	}
-	for _, token := range tokens(r, CookieName(g.Room)) {
-		if c, err := g.Verifier.Verify(r.Context(), token, g.Room, minimum); err == nil {
+	for _, token := range shown {
+		c, err := g.Verifier.Verify(r.Context(), token, g.Room, minimum)
+		if err == nil {
 			return c, true
 		}
+		g.Logger.DebugContext(r.Context(), "pass refused", "room", g.Room, "error", err)
 	}
 	return Claims{}, false
 }
 
-// tokens are the passes that a request shows, at most one from each place.
-func tokens(r *http.Request, cookie string) []string {
-	var found []string
+// tokens are the passes that a request shows, the most deliberate first.
+func (g *gate) tokens(r *http.Request) []string {
+	var shown []string
 	if t := r.Header.Get(HeaderPass); t != "" {
-		found = append(found, t)
+		shown = append(shown, t)
 	}
-	if scheme, t, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		found = append(found, t)
+	scheme, t, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if t = strings.TrimSpace(t); t != "" && strings.EqualFold(scheme, "Bearer") {
+		shown = append(shown, t)
 	}
-	if c, err := r.Cookie(cookie); err == nil {
-		found = append(found, c.Value)
+	for _, c := range r.CookiesNamed(g.CookieName) {
+		shown = append(shown, c.Value)
 	}
-	return found
-}
-
-// stripOwned removes every spelling of our headers that a server behind might read.
-func stripOwned(h http.Header) {
-	for name := range h {
-		plain := strings.ReplaceAll(strings.ToLower(name), "_", "-")
-		if strings.HasPrefix(plain, "anteroom-") || strings.HasPrefix(plain, "x-anteroom-") {
-			delete(h, name)
-		}
-	}
-}
-
-func (g Gate) refuse(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Vary", "Accept, Cookie, Sec-Fetch-Mode, X-Requested-With")
-	target, status := g.site(r)+r.URL.RequestURI(), http.StatusFound
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		// The form is lost whatever we do; the address it was sent to is not a page.
-		target, status = g.formPage(r), http.StatusSeeOther
-	}
-	page := g.QueueURL + "?target=" + url.QueryEscape(target)
-	if navigates(r) {
-		http.Redirect(w, r, page, status)
-		return
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.Header().Set("Retry-After", "5")
-	w.WriteHeader(http.StatusTooManyRequests)
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"type": "about:blank", "title": "Waiting room", "status": http.StatusTooManyRequests,
-		"detail":    "This site admits visitors in turn. Open queue_url in a browser to join the line.",
-		"queue_url": page,
-	})
-}
-
-func (g Gate) site(r *http.Request) string {
-	if g.PublicURL != "" {
-		return strings.TrimSuffix(g.PublicURL, "/")
-	}
-	if r.TLS != nil {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
-}
-
-// formPage is where a visitor goes whose form post was refused: the page that holds the
-// form if it is of this site, else the front page.
-func (g Gate) formPage(r *http.Request) string {
-	site := g.site(r)
-	ref, err := url.Parse(r.Referer())
-	if err != nil || ref.Scheme+"://"+ref.Host != site {
-		return site + "/"
-	}
-	return site + ref.RequestURI()
-}
-
-// navigates tells a page load from a call by a script or an app.
-func navigates(r *http.Request) bool {
-	if r.Header.Get("X-Requested-With") != "" {
-		return false
-	}
-	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
-		return mode == "navigate"
-	}
-	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
-	page, api := strings.Index(accept, "text/html"), strings.Index(accept, "json")
-	return page >= 0 && (api < 0 || page < api)
+	return shown[:min(len(shown), maxTokens)]
 }

@@ -1,11 +1,11 @@
 package pass
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -13,36 +13,52 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// ErrKey means that a key file holds no Ed25519 private key in PKCS#8 PEM.
-var ErrKey = errors.New("pass: not an Ed25519 private key")
+// ErrClaims means that Sign was asked for a pass that no Verifier would accept.
+var ErrClaims = errors.New("pass: room, visitor and a generation from 1 are required")
 
 // Signer issues passes with one key and publishes the public halves of all of its keys.
+// It does not change after NewSigner and is safe for concurrent use.
 type Signer struct {
 	issuer string
 	key    ed25519.PrivateKey
 	kid    string
 	public StaticKeys
+	jwks   []byte
 }
 
-// NewSigner signs as issuer with key. Passes of the retired keys stay valid, because
-// their public halves are published too.
-func NewSigner(issuer string, key ed25519.PrivateKey, retired ...ed25519.PublicKey) (*Signer, error) {
+// NewSigner signs as issuer with key. The other keys are published beside it: retired
+// ones, whose passes stay valid, and coming ones, which origins learn before their
+// first pass.
+func NewSigner(issuer string, key ed25519.PrivateKey, others ...ed25519.PublicKey) (*Signer, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, ErrKey
 	}
 	own := key.Public().(ed25519.PublicKey)
-	public, err := NewStaticKeys(append([]ed25519.PublicKey{own}, retired...)...)
+	public, err := NewStaticKeys(append([]ed25519.PublicKey{own}, others...)...)
 	if err != nil {
 		return nil, err
 	}
-	return &Signer{issuer: issuer, key: key, kid: KeyID(own), public: public}, nil
+	set, err := json.Marshal(public)
+	if err != nil {
+		return nil, fmt.Errorf("pass: JWKS: %w", err)
+	}
+	return &Signer{issuer: issuer, key: key, kid: KeyID(own), public: public, jwks: set}, nil
 }
 
-// Keys are the public keys by which this signer's passes are checked.
+// Keys are the public keys by which this signer's passes are checked. The caller does
+// not change them.
 func (s *Signer) Keys() StaticKeys { return s.public }
 
-// Sign issues a pass for a visitor of a room that is good from now until expires.
+// JWKS is the document to serve at /.well-known/jwks.json (RFC 7517, RFC 8037). The
+// same keys give the same bytes.
+func (s *Signer) JWKS() []byte { return bytes.Clone(s.jwks) }
+
+// Sign issues a pass for a visitor of a room that is good from now until expires, both
+// cut to whole seconds.
 func (s *Signer) Sign(room, visitor string, generation int64, now, expires time.Time) (string, Claims, error) {
+	if room == "" || visitor == "" || generation < 1 {
+		return "", Claims{}, ErrClaims
+	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // crypto/rand.Read never fails
 	c := Claims{
@@ -64,30 +80,4 @@ func (s *Signer) Sign(room, visitor string, generation int64, now, expires time.
 		return "", Claims{}, fmt.Errorf("pass: sign: %w", err)
 	}
 	return signed, c, nil
-}
-
-// MarshalKey writes a private key as PKCS#8 PEM.
-func MarshalKey(key ed25519.PrivateKey) ([]byte, error) {
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
-}
-
-// ParseKey reads a private key from PKCS#8 PEM.
-func ParseKey(data []byte) (ed25519.PrivateKey, error) {
-	block, _ := pem.Decode(data)
-	if block == nil || block.Type != "PRIVATE KEY" {
-		return nil, fmt.Errorf("%w: no PRIVATE KEY block", ErrKey)
-	}
-	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	private, ok := key.(ed25519.PrivateKey)
-	if !ok {
-		return nil, fmt.Errorf("%w: it is a %T", ErrKey, key)
-	}
-	return private, nil
 }

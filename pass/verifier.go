@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 )
 
+// maxKeyID bounds what is looked up; ours have 16 characters.
+const maxKeyID = 128
+
 // Verifier checks passes. The zero value of an optional field switches its check off.
+// It is safe for concurrent use.
 type Verifier struct {
 	// Keys are the public keys; required.
 	Keys Keys
@@ -21,16 +26,20 @@ type Verifier struct {
 
 // Verify returns what the pass says if it is good for room now and of at least
 // generation minGeneration (0 accepts all). The error wraps one of the Err values.
+// The header names a key of Keys and can bring none: jwk, jku and x5c are not read.
 func (v Verifier) Verify(ctx context.Context, token, room string, minGeneration int64) (Claims, error) {
 	if len(token) > MaxLength {
 		return Claims{}, fmt.Errorf("%w: longer than %d bytes", ErrMalformed, MaxLength)
+	}
+	if strings.ContainsAny(token, "\r\n") { // encoding/base64 would skip them
+		return Claims{}, fmt.Errorf("%w: line end", ErrMalformed)
 	}
 	now := v.Now
 	if now == nil {
 		now = time.Now
 	}
 	parser := jwt.NewParser(
-		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
+		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithStrictDecoding(),
 		jwt.WithLeeway(Leeway), jwt.WithIssuedAt(), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now))
 	var w wire
 	_, err := parser.ParseWithClaims(token, &w, func(t *jwt.Token) (any, error) { return v.key(ctx, t) })
@@ -45,15 +54,19 @@ func (v Verifier) key(ctx context.Context, t *jwt.Token) (any, error) {
 		return nil, fmt.Errorf("%w: critical header", ErrMalformed)
 	}
 	kid, _ := t.Header["kid"].(string)
-	if kid == "" || len(kid) > 128 {
+	if kid == "" || len(kid) > maxKeyID {
 		return nil, ErrUnknownKey
 	}
-	return v.Keys.Key(ctx, kid)
+	key, err := v.Keys.Key(ctx, kid)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnknownKey, err)
+	}
+	return key, nil
 }
 
 func (v Verifier) check(w wire, room string, minGeneration int64) (Claims, error) {
 	switch {
-	case w.Subject == "" || w.ID == "" || w.IssuedAt == nil || w.NotBefore == nil || w.Generation < 1:
+	case w.Subject == "" || w.ID == "" || w.IssuedAt == nil || w.NotBefore == nil || w.Generation < 1 || len(w.Audience) == 0:
 		return Claims{}, fmt.Errorf("%w: a claim is missing", ErrMalformed)
 	case len(w.Audience) != 1 || w.Audience[0] != room:
 		return Claims{}, ErrRoom
@@ -68,15 +81,21 @@ func (v Verifier) check(w wire, room string, minGeneration int64) (Claims, error
 	}, nil
 }
 
-// sentinel turns the library's errors into ours. Errors of the key lookup stay inside.
+// sentinel turns the library's errors into ours. Ours come first: the library wraps what
+// the key lookup said as "unverifiable", which else means an algorithm it does not have.
 func sentinel(err error) error {
+	for _, own := range []error{ErrUnknownKey, ErrMalformed} {
+		if errors.Is(err, own) {
+			return err
+		}
+	}
 	for _, m := range []struct{ from, to error }{
-		{ErrUnknownKey, ErrUnknownKey}, {ErrMalformed, ErrMalformed},
 		{jwt.ErrTokenMalformed, ErrMalformed},
-		{jwt.ErrTokenUnverifiable, ErrUnknownKey},
-		{jwt.ErrTokenExpired, ErrExpired},
-		{jwt.ErrTokenNotValidYet, ErrNotYet}, {jwt.ErrTokenUsedBeforeIssued, ErrNotYet},
+		{jwt.ErrTokenUnverifiable, ErrSignature},
 		{jwt.ErrTokenSignatureInvalid, ErrSignature},
+		{jwt.ErrTokenExpired, ErrExpired},
+		{jwt.ErrTokenNotValidYet, ErrNotYet},
+		{jwt.ErrTokenUsedBeforeIssued, ErrNotYet},
 	} {
 		if errors.Is(err, m.from) {
 			return fmt.Errorf("%w: %w", m.to, err)
