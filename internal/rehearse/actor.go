@@ -77,10 +77,10 @@ func (a *actor) take(r *answer, m *manners) {
 	case leaving, releasing, byOrigin:
 		a.tookRelease(r, first, repeated)
 	case looking:
+		a.log.After, a.phase = Gone, ended
 		if !r.refused() {
-			a.note(r)
+			a.log.After = stateOf(r.body.State)
 		}
-		a.phase = ended
 	}
 }
 

@@ -155,7 +155,7 @@ func countDoubles(h History) Doubles {
 				d.OtherSlot++
 			}
 		}
-		switch v.afterRelease() {
+		switch v.After {
 		case Admitted, Active:
 			d.TurnAgain++
 		case Waiting, Away:
@@ -163,20 +163,6 @@ func countDoubles(h History) Doubles {
 		}
 	}
 	return d
-}
-
-// afterRelease is what the visitor was told last to a request sent after it had left.
-func (v *Visitor) afterRelease() State {
-	if v.Release.Answered == 0 {
-		return NoState
-	}
-	if n := len(v.Claims); n > 0 && v.Claims[n-1].Sent > v.Release.Answered {
-		return Active
-	}
-	if n := len(v.Stood); n > 0 && v.Stood[n-1].Sent > v.Release.Answered {
-		return v.Stood[n-1].State
-	}
-	return NoState
 }
 
 // DoubleAdmissions is how many tickets broke "a ticket gets in once". A wiped store has

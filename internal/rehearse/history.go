@@ -71,7 +71,8 @@ type Visitor struct {
 	Stood    []Stand
 	Claiming time.Duration // when the first attempt to claim was sent
 	Claims   []Claim
-	Release  Span // leaving, from inside or from the line
+	Release  Span  // leaving, from inside or from the line
+	After    State // what it was told once more after it had left; NoState = nothing
 	// Slept is when the visitor went away on purpose: after its last request was answered.
 	Slept    bool
 	AwayFrom time.Duration
