@@ -131,12 +131,19 @@ func (t tree) sum(below int) int {
 	return n
 }
 
-// stab returns a moment that lies in the most spans.
+// stab returns the last moment of the first stretch that lies in the most spans. If one
+// wipe explains them all, it was at that moment or a little before.
 func stab(spans []Span) time.Duration {
 	var edges []edge
 	for _, s := range spans {
 		edges = append(edges, edge{s.Sent, 1}, edge{s.Answered, -1})
 	}
-	_, at, _ := sweep(edges)
-	return at
+	_, from, _ := sweep(edges)
+	last := always
+	for _, s := range spans {
+		if s.Answered > from {
+			last = min(last, s.Answered)
+		}
+	}
+	return last
 }
