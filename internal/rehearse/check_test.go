@@ -138,7 +138,7 @@ func TestInversionsAgainstEveryPair(t *testing.T) {
 	t.Parallel()
 	rnd := newRand(7)
 	for range 50 {
-		var h History
+		h := make(History, 0, 40)
 		for range 40 {
 			h = append(h, at(rnd.Float64()*10, 12+rnd.Float64()*10))
 		}

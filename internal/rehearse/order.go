@@ -134,7 +134,7 @@ func (t tree) sum(below int) int {
 // stab returns the last moment of the first stretch that lies in the most spans. If one
 // wipe explains them all, it was at that moment or a little before.
 func stab(spans []Span) time.Duration {
-	var edges []edge
+	edges := make([]edge, 0, 2*len(spans))
 	for _, s := range spans {
 		edges = append(edges, edge{s.Sent, 1}, edge{s.Answered, -1})
 	}

@@ -1,0 +1,81 @@
+package rehearse
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+func said(state string, status int) answer {
+	return answer{sent: 10 * sec, done: 11 * sec, status: status, body: body{State: state, PollAfterMS: 4000, Ticket: "t", ExpiresInS: 60, Pass: "p"}}
+}
+
+func failed(fault string, status int) answer {
+	return answer{sent: 10 * sec, done: 11 * sec, status: status, fault: fault}
+}
+
+func TestWhatComesNext(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		phase      phase
+		plan       Plan
+		joined     time.Duration
+		answer     answer
+		next       phase
+		from, upTo time.Duration // when
+		end        End
+	}{
+		"joined":                         {phase: joining, answer: said("waiting", 201), next: polling, from: 15 * sec, upTo: 15 * sec},
+		"joined, straight in":            {phase: joining, answer: said("admitted", 201), next: claiming, from: 11 * sec, upTo: 11 * sec},
+		"a closed room":                  {phase: joining, answer: said("closed", 200), next: joining, from: 15 * sec, upTo: 15 * sec},
+		"a key that is used up":          {phase: joining, answer: said("", 409), next: joining, from: 11 * sec, upTo: 13 * sec},
+		"a join that failed":             {phase: joining, answer: failed("timeout", 0), next: joining, from: 11 * sec, upTo: 11200 * time.Millisecond},
+		"a poll that failed":             {phase: polling, answer: failed("http 503", 503), next: polling, from: 11 * sec, upTo: 13 * sec},
+		"still waiting":                  {phase: polling, answer: said("waiting", 200), next: polling, from: 15 * sec, upTo: 15 * sec},
+		"a leaver leaves between polls":  {phase: polling, plan: Plan{Role: Leaver, Turn: 8 * sec}, joined: 5 * sec, answer: said("waiting", 200), next: leaving, from: 13 * sec, upTo: 13 * sec},
+		"a leaver waits for its time":    {phase: polling, plan: Plan{Role: Leaver, Turn: 20 * sec}, joined: 5 * sec, answer: said("waiting", 200), next: polling, from: 15 * sec, upTo: 15 * sec},
+		"a leaver leaves as polls fail":  {phase: polling, plan: Plan{Role: Leaver}, joined: 5 * sec, answer: failed("timeout", 0), next: leaving, from: 11 * sec, upTo: 11 * sec},
+		"a sleeper comes back":           {phase: polling, plan: Plan{Role: Sleeper, Turn: 8 * sec}, joined: 5 * sec, answer: said("waiting", 200), next: polling, from: 58 * sec, upTo: 58 * sec},
+		"a no-show stops":                {phase: polling, plan: Plan{Role: Absent}, answer: said("admitted", 200), next: ended, end: NoShow},
+		"join again":                     {phase: polling, answer: said("", 401), next: ended, end: Refused},
+		"expired":                        {phase: polling, answer: said("expired", 200), next: ended, end: Refused},
+		"claimed":                        {phase: claiming, answer: said("", 200), next: releasing, from: 13 * sec, upTo: 13 * sec},
+		"claimed, to claim again":        {phase: claiming, plan: Plan{Probe: true}, answer: said("", 200), next: again, from: 12 * sec, upTo: 12 * sec},
+		"not its turn after all":         {phase: claiming, answer: said("waiting", 409), next: polling, from: 12 * sec, upTo: 13 * sec},
+		"left from inside":               {phase: releasing, answer: said("left", 200), next: ended, end: Served},
+		"left the line":                  {phase: leaving, answer: said("left", 200), next: ended, end: LeftLine},
+		"left the line, to look again":   {phase: leaving, plan: Plan{Probe: true}, answer: said("left", 200), next: looking, from: 11 * sec, upTo: 11 * sec, end: LeftLine},
+		"looked, and is gone":            {phase: looking, answer: said("", 401), next: ended},
+		"the key of the origin is wrong": {phase: byOrigin, answer: failed("http 401", http.StatusUnauthorized), next: releasing, from: 11 * sec, upTo: 13 * sec},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log Visitor
+			a := newActor(c.plan, &log)
+			a.phase, log.Joined.Answered = c.phase, c.joined
+			a.take(&c.answer, &manners{session: 2 * sec, sleepFor: 45 * sec, rnd: newRand(1)})
+			if a.phase != c.next || log.End != c.end {
+				t.Errorf("phase %d and end %d, want %d and %d", a.phase, log.End, c.next, c.end)
+			}
+			if c.next != ended && (a.due < c.from || a.due > c.upTo) {
+				t.Errorf("due at %s, want %s to %s", a.due, c.from, c.upTo)
+			}
+		})
+	}
+}
+
+// A request that is repeated may have been done the first time.
+func TestARepeatedLeaveMayHaveBeenDone(t *testing.T) {
+	t.Parallel()
+	var log Visitor
+	a := newActor(Plan{}, &log)
+	a.phase, a.ticket = leaving, "t"
+	m := &manners{rnd: newRand(1)}
+	first, second := failed("connection reset", 0), said("", http.StatusUnauthorized)
+	second.sent, second.done = 12*sec, 13*sec
+	a.take(&first, m)
+	a.take(&second, m)
+	if log.End != LeftLine || log.Release != (Span{10 * sec, 12 * sec}) {
+		t.Errorf("end %d, release %+v", log.End, log.Release)
+	}
+}
