@@ -107,14 +107,16 @@ func (v *Visitor) lastWaiting(before time.Duration) time.Duration {
 	return -1
 }
 
-// firstWaiting is the first answer "waiting" to a request sent after a moment.
-func (v *Visitor) firstWaiting(after time.Duration) (Stand, bool) {
+// firstWaiting is the first answer "waiting" to a request sent after a moment, and when
+// the visitor had been answered before.
+func (v *Visitor) firstWaiting(after time.Duration) (first Stand, asked time.Duration, ok bool) {
 	for _, s := range v.Stood {
 		if s.State == Waiting && s.Sent > after {
-			return s, true
+			return s, asked, true
 		}
+		asked = s.Answered
 	}
-	return Stand{}, false
+	return Stand{}, 0, false
 }
 
 // patience is how long the line waits for a ticket that was told to ask after pollAfter.

@@ -25,21 +25,36 @@ type Order struct {
 	// that was given before and forgotten. They are looked for only if a wipe is allowed.
 	Straddling int
 	WipedAt    time.Duration
+	// Examples are the first few overtaken visitors.
+	Examples []Overtaking
 }
+
+// Overtaking is one visitor that waited on while a later one's turn came. Its times are
+// those of the evidence.
+type Overtaking struct {
+	Joined, LaterJoined time.Duration // the answer to the one's join, the sending of the other's
+	Turn                Span          // the request that told the later one of its turn
+	Waiting             Span          // the first request after that which told the earlier one to wait
+	Asked               time.Duration // when the earlier one had been answered last before that
+}
+
+// maxExamples is how many overtaken visitors are shown.
+const maxExamples = 5
 
 // judgeOrder counts inversions in O(n log n).
 func judgeOrder(h History, heartbeat time.Duration, wiped bool) Order {
 	line := faithful(h, heartbeat)
 	o := Order{Comparable: len(line)}
 	all := inversions(line, -1, always)
-	o.Inversions, o.Overtaken = all.pairs, len(all.overtaken)
+	o.Inversions, o.Overtaken, o.Examples = all.pairs, len(all.overtaken), all.examples()
 	if !wiped || all.pairs == 0 {
 		return o
 	}
 	o.WipedAt = stab(all.overtaken)
-	before, after := inversions(line, -1, o.WipedAt), inversions(line, o.WipedAt, always)
-	o.Inversions = before.pairs + after.pairs
-	o.Overtaken = len(before.overtaken) + len(after.overtaken)
+	rest, after := inversions(line, -1, o.WipedAt), inversions(line, o.WipedAt, always)
+	rest.pairs += after.pairs
+	rest.overtaken = append(rest.overtaken, after.overtaken...)
+	o.Inversions, o.Overtaken, o.Examples = rest.pairs, len(rest.overtaken), rest.examples()
 	o.Straddling = all.pairs - o.Inversions
 	return o
 }
@@ -54,11 +69,15 @@ func faithful(h History, heartbeat time.Duration) []*Visitor {
 	return line
 }
 
-// found is the inversions of one stretch of time. An entry of overtaken is the time in
-// which a visitor's turn must have been forgotten, if that is what happened to it.
+// found is the inversions of one stretch of time.
 type found struct {
 	pairs     int
-	overtaken []Span
+	overtaken []Overtaking
+}
+
+func (f *found) examples() []Overtaking {
+	slices.SortFunc(f.overtaken, func(a, b Overtaking) int { return cmp.Compare(a.Turn.Answered, b.Turn.Answered) })
+	return f.overtaken[:min(maxExamples, len(f.overtaken))]
 }
 
 // granted is a turn: when its visitor joined, and the answer that told of it.
@@ -102,8 +121,11 @@ func inversions(line []*Visitor, from, to time.Duration) found {
 			continue
 		}
 		out.pairs += counts.sum(rank(byTurn, last))
-		if s, ok := a.firstWaiting(first.answered); ok {
-			out.overtaken = append(out.overtaken, Span{first.sent, s.Answered})
+		if s, asked, ok := a.firstWaiting(first.answered); ok {
+			out.overtaken = append(out.overtaken, Overtaking{
+				Joined: a.Joined.Answered, LaterJoined: first.joinSent, Turn: Span{first.sent, first.answered},
+				Waiting: Span{s.Sent, s.Answered}, Asked: asked,
+			})
 		}
 	}
 	return out
@@ -131,18 +153,20 @@ func (t tree) sum(below int) int {
 	return n
 }
 
-// stab returns the last moment of the first stretch that lies in the most spans. If one
-// wipe explains them all, it was at that moment or a little before.
-func stab(spans []Span) time.Duration {
-	edges := make([]edge, 0, 2*len(spans))
-	for _, s := range spans {
-		edges = append(edges, edge{s.Sent, 1}, edge{s.Answered, -1})
+// stab finds the wipe that explains the most. A turn that a wipe made the store forget was
+// forgotten between the request that told a later visitor of its turn and the answer that
+// told the earlier one to wait. It returns the last moment of the first stretch that lies
+// in the most of these spans: the wipe was then or a little before.
+func stab(overtaken []Overtaking) time.Duration {
+	edges := make([]edge, 0, 2*len(overtaken))
+	for _, o := range overtaken {
+		edges = append(edges, edge{o.Turn.Sent, 1}, edge{o.Waiting.Answered, -1})
 	}
 	_, from, _ := sweep(edges)
 	last := always
-	for _, s := range spans {
-		if s.Answered > from {
-			last = min(last, s.Answered)
+	for _, o := range overtaken {
+		if o.Waiting.Answered > from {
+			last = min(last, o.Waiting.Answered)
 		}
 	}
 	return last

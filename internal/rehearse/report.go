@@ -35,6 +35,8 @@ type Report struct {
 	Comparable int     `json:"comparable"`
 	Straddling int     `json:"straddling"`
 	WipedAt    float64 `json:"wiped_at_s"`
+	// Examples are the first few visitors that were overtaken.
+	Examples []Example `json:"examples"`
 
 	DoubleAdmissions int     `json:"double_admissions"`
 	Doubles          Doubles `json:"doubles"`
@@ -51,6 +53,15 @@ type Report struct {
 	Lag              spread         `json:"lag_s"`
 
 	Broken []string `json:"broken"`
+}
+
+// Example is the evidence that one visitor was overtaken.
+type Example struct {
+	Joined      float64 `json:"joined_s"`       // its join was answered
+	LaterJoined float64 `json:"later_joined_s"` // the other's join was sent
+	LaterTurn   float64 `json:"later_turn_s"`   // the other was told that it is its turn
+	Asked       float64 `json:"asked_s"`        // its own last answer before that
+	Waiting     float64 `json:"waiting_s"`      // it asked, and was told "waiting"
 }
 
 // Ended counts the proper ends of those who joined.
@@ -76,6 +87,10 @@ func newReport(c *Config, v Verdict, t *traffic, took time.Duration) *Report {
 		Lost: v.LostVisitors(), Losses: v.Lost, TakenBack: v.TakenBack, PositionRises: v.Rises,
 		Requests: t.Requests, Probes: t.Probes, Refusals: t.Refusals, Faults: t.Faults, Lag: spreadOf(t.Lag),
 		Broken: v.Broken(),
+	}
+	r.Examples = []Example{}
+	for _, o := range v.Order.Examples {
+		r.Examples = append(r.Examples, Example{seconds(o.Joined), seconds(o.LaterJoined), seconds(o.Turn.Answered), seconds(o.Asked), seconds(o.Waiting.Sent)})
 	}
 	r.RequestsAVisitor = float64(t.Requests-t.Probes) / float64(max(1, v.Visitors))
 	if r.Broken == nil {

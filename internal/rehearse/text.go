@@ -38,6 +38,9 @@ func (r *Report) Text(w io.Writer) error {
 	b.WriteString("\nInvariants\n\n")
 	row("highest inside", "%d of %d (capacity by the %s), at %.1f s; at most %d are possible", r.HighestInside, r.Capacity, r.CapacityFrom, r.HighestAt, r.HighestPossible)
 	row("inversions", "%d pairs, %d overtaken, among %d comparable visitors", r.Inversions, r.Overtaken, r.Comparable)
+	for _, e := range r.Examples {
+		row("", "joined by %.3f s, told to wait at %.3f s (and last before that at %.3f s);\n%21sa later one joined at %.3f s and was told its turn at %.3f s", e.Joined, e.Waiting, e.Asked, "", e.LaterJoined, e.LaterTurn)
+	}
 	row("double admissions", "%d (other slot %d, shared slot %d, turn again %d, in line again %d)", r.DoubleAdmissions,
 		r.Doubles.OtherSlot, r.Doubles.SharedSlot, r.Doubles.TurnAgain, r.Doubles.LineAgain)
 	row("lost", "%d (told to join again %d, not through at the end %d)", r.Lost, r.Losses.Refused, r.Losses.Unfinished)

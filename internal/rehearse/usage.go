@@ -42,6 +42,8 @@ REPORT
     inside_by_second: most people surely inside in each second
     highest_inside, highest_at_s, highest_possible (an upper figure, for information)
     inversions, overtaken, comparable, straddling, wiped_at_s
+    examples [{joined_s later_joined_s later_turn_s asked_s waiting_s}]: the evidence for
+      the first few who were overtaken
     double_admissions, doubles {other_slot shared_slot turn_again line_again}
     lost, losses {refused unfinished}, taken_back, position_rises
     requests, probes, requests_a_visitor (without probes), refusals, faults {kind: count}
