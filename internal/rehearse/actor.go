@@ -241,5 +241,8 @@ func (a *actor) sessionOver(r *answer) bool {
 }
 
 func (a *actor) refuse(r *answer) {
+	a.log.RefusedTo = map[phase]string{
+		joining: "join", polling: "poll", claiming: "claim", again: "claim again", releasing: "leave", byOrigin: "leave", leaving: "leave the line",
+	}[a.phase]
 	a.log.Refusal, a.log.End, a.phase = Span{r.sent, r.done}, Refused, ended
 }

@@ -32,6 +32,18 @@ type Losses struct {
 	Unfinished int `json:"unfinished"` // still in the line or inside when the run was over
 }
 
+// LostExample is the evidence that one visitor was lost. Times are seconds.
+type LostExample struct {
+	To       string  `json:"to"` // what it wanted as it was told to join again
+	Joined   float64 `json:"joined_s"`
+	Slept    bool    `json:"slept"`
+	AwayFrom float64 `json:"away_from_s"` // when it fell silent, if it slept
+	Last     float64 `json:"last_s"`      // its last answer before that
+	LastSaid string  `json:"last_said"`
+	Refused  float64 `json:"refused_s"`
+	Behind   float64 `json:"behind_s"` // until when somebody before it surely still waited
+}
+
 // Verdict is what the checks found.
 type Verdict struct {
 	Rules       Rules
@@ -46,6 +58,7 @@ type Verdict struct {
 	MissedTurn   int
 	SleptTooLong int
 	Lost         Losses
+	LostExamples []LostExample // the first few that were told to join again
 	Inside       Inside
 	Order        Order
 	Doubles      Doubles
@@ -97,6 +110,12 @@ func (v *Verdict) count(p *Visitor, behind func(*Visitor) time.Duration) {
 			v.MissedTurn++
 		default:
 			v.Lost.Refused++
+			if len(v.LostExamples) < maxExamples {
+				v.LostExamples = append(v.LostExamples, LostExample{
+					To: p.RefusedTo, Joined: seconds(p.Joined.Answered), Slept: p.Slept, AwayFrom: seconds(p.AwayFrom),
+					Last: seconds(last.Answered), LastSaid: last.State.String(), Refused: seconds(p.Refusal.Sent), Behind: seconds(behind(p)),
+				})
+			}
 		}
 	}
 }

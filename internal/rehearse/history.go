@@ -16,6 +16,11 @@ const (
 	Shut           // the room is closed or not open yet
 )
 
+// String is the word of the HTTP contract.
+func (s State) String() string {
+	return [...]string{"nothing", "waiting", "away", "admitted", "active", "gone", "shut"}[s]
+}
+
 func stateOf(name string) State {
 	switch name {
 	case "waiting":
@@ -74,10 +79,11 @@ type Visitor struct {
 	Release  Span  // leaving, from inside or from the line
 	After    State // what it was told once more after it had left; NoState = nothing
 	// Slept is when the visitor went away on purpose: after its last request was answered.
-	Slept    bool
-	AwayFrom time.Duration
-	Refusal  Span // the request that was told "join again"
-	End      End
+	Slept     bool
+	AwayFrom  time.Duration
+	Refusal   Span   // the request that was told "join again"
+	RefusedTo string // what that request wanted: poll, claim or leave
+	End       End
 }
 
 // History is everything that the checks see, one entry a visitor.

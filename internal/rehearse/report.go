@@ -38,12 +38,13 @@ type Report struct {
 	// Examples are the first few visitors that were overtaken.
 	Examples []Example `json:"examples"`
 
-	DoubleAdmissions int     `json:"double_admissions"`
-	Doubles          Doubles `json:"doubles"`
-	Lost             int     `json:"lost"`
-	Losses           Losses  `json:"losses"`
-	TakenBack        int     `json:"taken_back"`
-	PositionRises    int     `json:"position_rises"`
+	DoubleAdmissions int           `json:"double_admissions"`
+	Doubles          Doubles       `json:"doubles"`
+	Lost             int           `json:"lost"`
+	Losses           Losses        `json:"losses"`
+	LostExamples     []LostExample `json:"lost_examples"`
+	TakenBack        int           `json:"taken_back"`
+	PositionRises    int           `json:"position_rises"`
 
 	Requests         int            `json:"requests"`
 	Probes           int            `json:"probes"`
@@ -89,6 +90,7 @@ func newReport(c *Config, v Verdict, t *traffic, took time.Duration) *Report {
 		Broken: v.Broken(),
 	}
 	r.Examples = []Example{}
+	r.LostExamples = append([]LostExample{}, v.LostExamples...)
 	for _, o := range v.Order.Examples {
 		r.Examples = append(r.Examples, Example{seconds(o.Joined), seconds(o.LaterJoined), seconds(o.Turn.Answered), seconds(o.Asked), seconds(o.Waiting.Sent)})
 	}

@@ -44,6 +44,10 @@ func (r *Report) Text(w io.Writer) error {
 	row("double admissions", "%d (other slot %d, shared slot %d, turn again %d, in line again %d)", r.DoubleAdmissions,
 		r.Doubles.OtherSlot, r.Doubles.SharedSlot, r.Doubles.TurnAgain, r.Doubles.LineAgain)
 	row("lost", "%d (told to join again %d, not through at the end %d)", r.Lost, r.Losses.Refused, r.Losses.Unfinished)
+	for _, e := range r.LostExamples {
+		row("", "joined by %.3f s, told %q at %.3f s, to join again at %.3f s (%s)%s", e.Joined, e.LastSaid, e.Last, e.Refused, e.To,
+			when(e.Slept, fmt.Sprintf(";\n%21sasleep from %.3f s, somebody before it waited until %.3f s", "", e.AwayFrom, e.Behind)))
+	}
 	b.WriteString(r.allowance())
 	b.WriteString(r.conclusion())
 	_, err := io.WriteString(w, b.String())

@@ -46,6 +46,7 @@ REPORT
       the first few who were overtaken
     double_admissions, doubles {other_slot shared_slot turn_again line_again}
     lost, losses {refused unfinished}, taken_back, position_rises
+    lost_examples [{to joined_s slept away_from_s last_s last_said refused_s behind_s}]
     requests, probes, requests_a_visitor (without probes), refusals, faults {kind: count}
     lag_s {p50 p95 p99 max}: how late requests were sent; a late crowd is a weak one
     broken: the invariants that did not hold; empty = all held
