@@ -102,7 +102,7 @@ func (v *Verdict) count(p *Visitor, behind func(*Visitor) time.Duration) {
 		v.Lost.Unfinished++
 	case Refused:
 		last := p.lastAnswer()
-		due := p.AwayFrom + patience(v.Rules.Heartbeat, last.PollAfter)
+		due := p.AwayFrom + longestPatience(v.Rules.Heartbeat, last.PollAfter)
 		switch {
 		case p.Slept && p.Refusal.Answered-last.Sent > v.Rules.KeepPlace:
 			v.SleptTooLong++

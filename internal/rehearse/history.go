@@ -125,9 +125,16 @@ func (v *Visitor) firstWaiting(after time.Duration) (first Stand, asked time.Dur
 	return Stand{}, 0, false
 }
 
-// patience is how long the line waits for a ticket that was told to ask after pollAfter.
+// patience is how long the line surely waits for a ticket that was told to ask after
+// pollAfter: three of those intervals, and never less than the heartbeat.
 func patience(heartbeat, pollAfter time.Duration) time.Duration {
 	return max(heartbeat, 3*pollAfter)
+}
+
+// longestPatience is how long it may wait at most. What a ticket is told is spread over the
+// last quarter of the interval that the line has in mind.
+func longestPatience(heartbeat, pollAfter time.Duration) time.Duration {
+	return max(heartbeat, 4*pollAfter)
 }
 
 // faithful tells whether the visitor asked often enough, all the time that it waited, for
