@@ -72,7 +72,11 @@ func (s *Server) handle(h handler) http.HandlerFunc {
 			w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfterS))
 		}
 		if r.Method == http.MethodGet && wantsPage(r) {
-			s.render(w, r, p.Status, page.Notice(page.NoticeView{Title: p.Title, Text: p.Detail}))
+			shown := page.Notice(page.NoticeView{Title: p.Title, Text: p.Detail})
+			if p.Type == errNoRoom.Type {
+				shown = page.Unknown("")
+			}
+			s.render(w, r, p.Status, shown)
 			return
 		}
 		w.Header().Set("Content-Type", "application/problem+json")

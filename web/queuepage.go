@@ -28,6 +28,9 @@ func (s *Server) queuePage(w http.ResponseWriter, r *http.Request) error {
 	if visitor(r) == "" {
 		s.setCookie(w, visitorCookie, queue.NewSecret(), visitorLife)
 	}
+	if !has && r.URL.Query().Has("left") {
+		view.Status = string(queue.Left) // the page does not join again by itself
+	}
 	if has && r.Method == http.MethodGet {
 		at, err := s.ask(r, room, t)
 		var known problem
@@ -35,11 +38,11 @@ func (s *Server) queuePage(w http.ResponseWriter, r *http.Request) error {
 		case err == nil:
 			view.Standing, view.Message = s.pageStanding(room, at)
 		case errors.As(err, &known):
-			view.Notice = "Your place has expired. You can join again."
+			view.Notice = "Your earlier place has expired. You join anew."
 		case r.Context().Err() != nil:
 			return err
 		default:
-			status, view.Notice = http.StatusServiceUnavailable, "We cannot reach the line just now. Your place is kept."
+			status, view.Problem = http.StatusServiceUnavailable, "We cannot reach the line just now. Your place is kept."
 			w.Header().Set("Retry-After", "3")
 		}
 	}
@@ -114,7 +117,7 @@ func (s *Server) leaveForm(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.giveUp(w, r, room); err != nil && !errors.As(err, &known) {
 		return err
 	}
-	return seeOther(w, r, "/r/"+room.Name)
+	return seeOther(w, r, "/r/"+room.Name+"?left")
 }
 
 func seeOther(w http.ResponseWriter, r *http.Request, to string) error {

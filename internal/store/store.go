@@ -150,3 +150,18 @@ func field(info, name string) string {
 	}
 	return ""
 }
+
+// Check refuses a Redis that is not fit to hold a line and warns about one that forgets
+// when it restarts. An unreachable Redis is an error too: a server should not start blind.
+func Check(ctx context.Context, rdb redis.UniversalClient, allowEviction bool, log *slog.Logger) error {
+	err := CheckEviction(ctx, rdb)
+	if errors.Is(err, ErrEvicts) && allowEviction {
+		log.Warn("starting on a Redis that evicts keys, as --allow-eviction asks", "risk", err)
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	WarnPersistence(ctx, rdb, log)
+	return nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/anteroom/anteroom/internal/config"
+	"github.com/anteroom/anteroom/internal/keys"
+)
+
+// settings is everything that the server is told.
+type settings struct {
+	config.Common
+	Listen    string // public address
+	PublicURL string // address that visitors know; default http://localhost:port
+	Keys      keys.Files
+	APIKeys   []string // for release
+	Admit     bool     // run the admission worker here too
+}
+
+const usage = `server - the HTTP front of Anteroom, a virtual waiting room
+
+USAGE
+  server [flags]
+
+DESCRIPTION
+  Serves the queue page and the visitor API of the rooms in the rooms file, on the lines
+  that Redis keeps. Run any number of servers on one Redis; run cmd/admitter beside them
+  to let people in.
+
+  Without --redis-url it starts a private redis-server if one is on PATH, or else an
+  in-process stand-in, and admits people itself. Without --rooms it shows a demo room
+  before a demo shop.
+
+  Every flag has an environment variable: --redis-url is ANTEROOM_REDIS_URL.
+
+  SIGHUP reads the rooms file again; a bad file keeps the old rooms and says why.
+  SIGINT and SIGTERM finish the requests in flight, for at most 10 seconds.
+
+FLAGS
+`
+
+const examples = `
+EXAMPLES
+  server
+      everything on this machine, demo included
+  server --redis-url redis://redis:6379/0 --rooms rooms.yaml --public-url https://queue.example
+      production, with cmd/admitter on the same Redis and rooms file
+
+EXIT STATUS
+  0  stopped by a signal    1  could not start or go on    2  wrong settings
+`
+
+func parse(args []string, env func(string) string, out io.Writer) (settings, error) {
+	var s settings
+	fs := pflag.NewFlagSet("server", pflag.ContinueOnError)
+	fs.StringVar(&s.Listen, "listen", ":8080", "public address")
+	fs.StringVar(&s.PublicURL, "public-url", "", "address that visitors know, such as https://queue.example;\nhttps makes cookies Secure (default http://localhost:<port>)")
+	s.Common.Flags(fs, "127.0.0.1:9090")
+	fs.StringVar(&s.Keys.DataDir, "data-dir", "anteroom-data", "folder of the keys and of the embedded Redis")
+	fs.StringVar(&s.Keys.Signing, "signing-key-file", "", "Ed25519 key that signs passes, PKCS#8 PEM (default <data-dir>/signing.pem)")
+	fs.StringVar(&s.Keys.Ticket, "ticket-key-file", "", "key that signs tickets, hex (default <data-dir>/ticket.key)")
+	fs.StringSliceVar(&s.APIKeys, "api-keys", nil, "keys by which origins may release visitors, separated by commas;\nprefer the environment variable")
+	fs.BoolVar(&s.Admit, "admit", false, "let people in from this process too (always on with the embedded Redis)")
+	fs.Usage = func() { _, _ = fmt.Fprint(out, usage+fs.FlagUsages()+examples) }
+	if err := config.Parse(fs, args, env, out); err != nil {
+		return s, err
+	}
+	return s, config.Refuse(s.problems())
+}
+
+func (s *settings) problems() []string {
+	p := s.Common.Problems()
+	p = append(p, config.ListenProblem("--listen", s.Listen)...)
+	if s.RedisURL != "" && s.RoomsFile == "" {
+		p = append(p, "--redis-url needs --rooms: the demo room is for the embedded Redis only")
+	}
+	for _, k := range s.APIKeys {
+		if len(k) < 16 {
+			p = append(p, "--api-keys: a key needs at least 16 characters")
+		}
+	}
+	if s.PublicURL != "" {
+		u, err := url.Parse(s.PublicURL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+			p = append(p, fmt.Sprintf("--public-url is %q, want http(s)://host without a path", s.PublicURL))
+		}
+	}
+	return p
+}
+
+// public is the address that visitors know, given where the server listens.
+func (s *settings) public(listener net.Addr) *url.URL {
+	if s.PublicURL != "" {
+		if u, err := url.Parse(s.PublicURL); err == nil {
+			u.Path = ""
+			return u
+		}
+	}
+	host, port, err := net.SplitHostPort(listener.String())
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip.IsUnspecified() || ip.IsLoopback()) {
+		host = "localhost"
+	}
+	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
+}

@@ -1,0 +1,126 @@
+// Package config reads what both programs are told: flags, then the environment, then
+// defaults. Each flag --some-name has the variable ANTEROOM_SOME_NAME.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/anteroom/anteroom/internal/store"
+)
+
+// ErrUsage is wrapped by every mistake in flags or environment.
+var ErrUsage = errors.New("usage")
+
+// Common is what server and admitter share.
+type Common struct {
+	RedisURL      string // where the line is kept; empty = embedded (server only)
+	RoomsFile     string // the rooms file; empty = the demo room (server only)
+	OpsListen     string // private listener: metrics, pprof
+	LogFormat     string // text or json
+	LogLevel      string // debug, info, warn, error
+	AllowEviction bool   // accept a Redis that drops keys when full
+}
+
+// Flags adds the shared flags to fs.
+func (c *Common) Flags(fs *pflag.FlagSet, opsDefault string) {
+	fs.StringVar(&c.RedisURL, "redis-url", "", "Redis that keeps the lines: redis://, rediss://, unix://,\nredis+cluster://host:port?addr=host:port, redis+sentinel://host:port?master_name=name")
+	fs.StringVar(&c.RoomsFile, "rooms", "", "rooms file (YAML); read again on SIGHUP")
+	fs.StringVar(&c.OpsListen, "ops-listen", opsDefault, "private address of /metrics and /debug/pprof; empty = off")
+	fs.StringVar(&c.LogFormat, "log-format", "text", "text or json")
+	fs.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
+	fs.BoolVar(&c.AllowEviction, "allow-eviction", false, "start even if Redis may evict keys: visitors can then lose their places")
+}
+
+// Parse reads args into fs, fills flags that were not given from the environment, and
+// reports every mistake. pflag.ErrHelp means that help was asked for and printed to out.
+func Parse(fs *pflag.FlagSet, args []string, env func(string) string, out io.Writer) error {
+	fs.SetOutput(out)
+	fs.SortFlags = false
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	var errs []error
+	if fs.NArg() > 0 {
+		errs = append(errs, fmt.Errorf("%w: unexpected argument %q", ErrUsage, fs.Arg(0)))
+	}
+	fs.VisitAll(func(f *pflag.Flag) {
+		name := EnvName(f.Name)
+		if v := env(name); v != "" && !f.Changed {
+			if err := fs.Set(f.Name, v); err != nil {
+				errs = append(errs, fmt.Errorf("%w: %s: %w", ErrUsage, name, err))
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// EnvName is the environment variable of a flag.
+func EnvName(flag string) string {
+	return "ANTEROOM_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// Problems lists what is wrong with the shared settings.
+func (c *Common) Problems() []string {
+	var p []string
+	if c.LogFormat != "text" && c.LogFormat != "json" {
+		p = append(p, fmt.Sprintf("--log-format is %q, want text or json", c.LogFormat))
+	}
+	if err := new(slog.LevelVar).UnmarshalText([]byte(c.LogLevel)); err != nil {
+		p = append(p, fmt.Sprintf("--log-level is %q, want debug, info, warn or error", c.LogLevel))
+	}
+	if c.OpsListen != "" {
+		p = append(p, ListenProblem("--ops-listen", c.OpsListen)...)
+	}
+	if c.RedisURL != "" {
+		if rdb, err := store.Open(c.RedisURL); err != nil {
+			p = append(p, "--redis-url: "+err.Error())
+		} else {
+			_ = rdb.Close()
+		}
+	}
+	if c.RoomsFile != "" {
+		if _, err := os.Stat(c.RoomsFile); err != nil {
+			p = append(p, "--rooms: "+err.Error())
+		}
+	}
+	return p
+}
+
+// ListenProblem checks an address to listen on.
+func ListenProblem(flag, address string) []string {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return []string{fmt.Sprintf("%s is %q, want host:port or :port", flag, address)}
+	}
+	return nil
+}
+
+// Refuse turns problems into one error, nil for none.
+func Refuse(problems []string) error {
+	var errs []error
+	for _, p := range problems {
+		errs = append(errs, fmt.Errorf("%w: %s", ErrUsage, p))
+	}
+	return errors.Join(errs...)
+}
+
+// Logger writes to w as the settings say.
+func (c *Common) Logger(w io.Writer) *slog.Logger {
+	level := new(slog.LevelVar)
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked by Problems
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
