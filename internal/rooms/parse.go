@@ -5,187 +5,136 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"regexp"
-	"strings"
-	"time"
-	"unicode/utf8"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/anteroom/anteroom/queue"
 )
 
-var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
-
-// maxFile bounds the rooms file.
+// maxFile bounds the rooms file, in bytes.
 const maxFile = 1 << 20
 
-type document struct {
-	Rooms []Room `yaml:"rooms"`
-}
-
-// UnmarshalYAML remembers the line on which a room begins.
-func (r *Room) UnmarshalYAML(n *yaml.Node) error {
-	type plain Room // without this method
-	if err := knownFields(n); err != nil {
-		return err
-	}
-	if err := n.Decode((*plain)(r)); err != nil {
-		return err
-	}
-	r.line = n.Line
-	return nil
-}
-
-// roomFields and matchFields are the yaml tags of Room and Match: a custom decoder does
-// not see the strictness of the one that called it.
-var (
-	roomFields = []string{
-		"name", "title", "capacity", "rate", "burst", "session", "claim_window", "heartbeat", "keep_place",
-		"targets", "default_target", "on_store_error", "message", "match", "origin",
-	}
-	matchFields = []string{"host", "path"}
-)
-
-func knownFields(n *yaml.Node) error {
-	var errs []string
-	check := func(n *yaml.Node, known []string) {
-		for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
-			if key := n.Content[i]; !contains(known, key.Value) {
-				errs = append(errs, fmt.Sprintf("line %d: unknown field %q", key.Line, key.Value))
-			}
-		}
-	}
-	check(n, roomFields)
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == "match" {
-			for _, m := range n.Content[i+1].Content {
-				check(m, matchFields)
-			}
-		}
-	}
-	if len(errs) > 0 {
-		return &yaml.TypeError{Errors: errs}
-	}
-	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
-}
-
-// Parse reads a rooms file. The error names every problem, each with file and line.
-func Parse(file string, data []byte) ([]Room, error) {
+// Parse reads a rooms file. Name is the file's name for messages. The error names every
+// problem at once, each as "name:line: what is wrong". A field without a value counts as
+// not given.
+func Parse(name string, data []byte) ([]Room, error) {
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s: larger than %d bytes", file, maxFile)
+		return nil, fmt.Errorf("%s: larger than %d bytes", name, maxFile)
 	}
-	var doc document
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, located(file, err)
+	var first, second yaml.Node
+	if err := decoder.Decode(&first); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(doc.Rooms) == 0 {
-		return nil, fmt.Errorf("%s: no rooms; the file begins with a list \"rooms:\"", file)
+	err := decoder.Decode(&second)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var errs []error
-	seen := map[string]int{}
-	for i := range doc.Rooms {
-		r := &doc.Rooms[i]
-		r.setDefaults()
-		problems := r.problems()
-		if first, twice := seen[r.Name]; twice {
-			problems = append(problems, fmt.Sprintf("name %q is taken by the room of line %d", r.Name, first))
-		}
-		seen[r.Name] = r.line
-		for _, p := range problems {
-			errs = append(errs, fmt.Errorf("%s:%d: room %q: %s", file, r.line, r.Name, p))
-		}
+	f := fileReader{names: map[string]int{}, matches: map[Match]int{}}
+	if err == nil {
+		f.problem(second.Line, "a second document; the file holds one list of rooms")
 	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	all := f.document(&first)
+	if len(f.problems) > 0 {
+		return nil, f.err(name)
 	}
-	return doc.Rooms, nil
+	return all, nil
 }
 
-// located puts the file before each of the decoder's errors, which carry their line.
-func located(file string, err error) error {
-	var types *yaml.TypeError
-	if !errors.As(err, &types) {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	var errs []error
-	for _, e := range types.Errors {
-		errs = append(errs, fmt.Errorf("%s: %s", file, e))
+// problem is one thing that is wrong in a file.
+type problem struct {
+	line int
+	text string
+}
+
+// fileReader walks a file's nodes and collects problems. It reads nodes, not structs,
+// so that each problem has the line of its field, a wrong value hides no other problem,
+// and a zero that was written is told from a field that was not given.
+type fileReader struct {
+	problems []problem
+	names    map[string]int // line of each room
+	matches  map[Match]int  // line of each match rule
+}
+
+func (f *fileReader) problem(line int, format string, args ...any) {
+	f.problems = append(f.problems, problem{max(line, 1), fmt.Sprintf(format, args...)})
+}
+
+func (f *fileReader) err(name string) error {
+	slices.SortStableFunc(f.problems, func(a, b problem) int { return a.line - b.line })
+	errs := make([]error, len(f.problems))
+	for i, p := range f.problems {
+		errs[i] = fmt.Errorf("%s:%d: %s", name, p.line, p.text)
 	}
 	return errors.Join(errs...)
 }
 
-func (r *Room) problems() []string {
-	var p []string
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			p = append(p, fmt.Sprintf(format, args...))
+func (f *fileReader) document(n *yaml.Node) []Room {
+	if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
+		n = n.Content[0]
+	}
+	const want = `no rooms; the file begins with a list "rooms:"`
+	if n.Kind == 0 || isNull(n) {
+		f.problem(n.Line, want)
+		return nil
+	}
+	var all []Room
+	given := false
+	f.mapping(n, "the file", func(key, value *yaml.Node) {
+		if key.Value != "rooms" {
+			f.problem(key.Line, "unknown field %q; the only one at the top is rooms", key.Value)
+			return
 		}
+		given = true
+		if isNull(value) || value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+			f.problem(key.Line, "rooms is empty")
+		}
+		f.sequence(value, "rooms", func(item *yaml.Node) { all = append(all, f.room(item)) })
+	})
+	if !given && len(f.problems) == 0 {
+		f.problem(n.Line, want)
 	}
-	check(validName.MatchString(r.Name), "name must be 1 to 63 of a-z, 0-9 and -, and not begin with -")
-	check(r.Capacity >= 1 && r.Capacity <= queue.MaxCapacity, "capacity is %d, want 1 to %d", r.Capacity, queue.MaxCapacity)
-	check(r.Rate.Count > 0, "rate is missing: %v", ErrRate)
-	check(r.Burst >= 1 && r.Burst <= queue.MaxCapacity, "burst is %d, want 1 to %d", r.Burst, queue.MaxCapacity)
-	for _, d := range []struct {
-		name       string
-		value, min time.Duration
-	}{
-		{"session", r.Session, time.Second}, {"claim_window", r.ClaimWindow, time.Second},
-		{"heartbeat", r.Heartbeat, 5 * time.Second}, {"keep_place", r.KeepPlace, time.Second},
-	} {
-		check(d.value >= d.min && d.value <= 24*time.Hour, "%s is %v, want %v to 24h", d.name, d.value, d.min)
-	}
-	check(r.KeepPlace >= r.Heartbeat, "keep_place (%v) is shorter than heartbeat (%v)", r.KeepPlace, r.Heartbeat)
-	check(r.OnStore == Hold || r.OnStore == Admit, "on_store_error is %q, want hold or admit", r.OnStore)
-	check(utf8.RuneCountInString(r.Title) <= 80, "title is longer than 80 characters")
-	check(utf8.RuneCountInString(r.Message) <= 280, "message is longer than 280 characters")
-	p = append(p, r.addressProblems()...)
-	return p
+	return all
 }
 
-func (r *Room) addressProblems() []string {
-	var p []string
-	for i, host := range r.Targets {
-		u, err := url.Parse("http://" + host)
-		if err != nil || u.Host != host || host == "" || u.Path != "" {
-			p = append(p, fmt.Sprintf("target %q is not a host or host:port", host))
+// mapping calls visit for each key and value, and reports what is no mapping and keys
+// that come twice.
+func (f *fileReader) mapping(n *yaml.Node, what string, visit func(key, value *yaml.Node)) {
+	if n.Kind != yaml.MappingNode {
+		f.problem(n.Line, "%s must be fields with values", what)
+		return
+	}
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if line, twice := seen[key.Value]; twice {
+			f.problem(key.Line, "%s has %q twice, first in line %d", what, key.Value, line)
+			continue
 		}
-		r.Targets[i] = strings.ToLower(host)
+		seen[key.Value] = key.Line
+		visit(key, resolved(n.Content[i+1]))
 	}
-	if u, err := url.Parse(r.Default); err != nil || !plainPath(r.Default) && !r.listed(u) {
-		p = append(p, fmt.Sprintf("default_target %q is neither a path nor a URL on a host of targets", r.Default))
-	}
-	if r.Origin != "" {
-		u, err := url.Parse(r.Origin)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-			p = append(p, fmt.Sprintf("origin %q is not an http or https URL", r.Origin))
-		}
-	}
-	for _, m := range r.Match {
-		if m.Host == "" || strings.ContainsAny(m.Host, "/ @") || !plainPath(m.Path) {
-			p = append(p, fmt.Sprintf("match %q %q needs a host and a path that begins with /", m.Host, m.Path))
-		}
-	}
-	return p
 }
 
-// plainPath is a path on the same host: one slash, not followed by another or by \.
-func plainPath(s string) bool {
-	return strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//") && !strings.ContainsAny(s, "\\\t\r\n")
+// sequence calls visit for each item, and reports what is neither a list nor nothing.
+func (f *fileReader) sequence(n *yaml.Node, what string, visit func(item *yaml.Node)) {
+	if isNull(n) {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		f.problem(n.Line, "%s must be a list", what)
+		return
+	}
+	for _, item := range n.Content {
+		visit(resolved(item))
+	}
 }
 
-func (r *Room) listed(u *url.URL) bool {
-	return (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && contains(r.Targets, strings.ToLower(u.Host))
+// resolved is what an alias stands for.
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
 }
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Rate is a number of admissions in a unit of time.
@@ -22,22 +20,24 @@ var ErrRate = errors.New(`a rate is a whole number and a unit, such as "2/s", "6
 // MaxRatePerSecond is the fastest rate.
 const MaxRatePerSecond = 100_000
 
-// ParseRate reads "600/m".
+// ParseRate reads "600/m": a count in plain digits and s, m or h. Every error is ErrRate.
 func ParseRate(s string) (Rate, error) {
-	count, unit, ok := strings.Cut(strings.TrimSpace(s), "/")
+	count, unit, _ := strings.Cut(s, "/")
 	per, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
-	n, err := strconv.Atoi(count)
-	if !ok || !known || err != nil {
+	n, err := strconv.ParseUint(count, 10, 64)
+	if !known || err != nil && !errors.Is(err, strconv.ErrRange) {
 		return Rate{}, fmt.Errorf("%w, not %q", ErrRate, s)
 	}
-	if n < 1 || n > MaxRatePerSecond*int(per/time.Second) {
-		return Rate{}, fmt.Errorf("rate %q is out of range: more than 0, at most %d/s", s, MaxRatePerSecond)
+	if n < 1 || n > MaxRatePerSecond*uint64(per/time.Second) {
+		return Rate{}, fmt.Errorf("%w: %q is out of range, want more than 0 and at most %d/s", ErrRate, s, MaxRatePerSecond)
 	}
-	return Rate{Count: n, Per: per}, nil
+	return Rate{Count: int(n), Per: per}, nil //nolint:gosec // n is at most 360,000,000
 }
 
-// Interval is the time between two admissions, rounded up to a microsecond, so that the
-// rate is never passed.
+// Interval is the time between two admissions: unit / count, rounded up to a whole
+// microsecond, so that the rate is never passed. It is exact where count divides the
+// unit's microseconds (600/m, 30000/h, 100000/s) and slow by less than 1 µs an admission
+// elsewhere: 3/s gives 333,334 µs, 0.0002 % slow; 70000/s gives 15 µs, 4.8 % slow.
 func (r Rate) Interval() time.Duration {
 	if r.Count < 1 {
 		return 0
@@ -49,14 +49,4 @@ func (r Rate) Interval() time.Duration {
 func (r Rate) String() string {
 	unit := map[time.Duration]string{time.Second: "s", time.Minute: "m", time.Hour: "h"}[r.Per]
 	return strconv.Itoa(r.Count) + "/" + unit
-}
-
-// UnmarshalYAML implements yaml.Unmarshaler.
-func (r *Rate) UnmarshalYAML(n *yaml.Node) error {
-	got, err := ParseRate(n.Value)
-	if err != nil {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %v", n.Line, err)}}
-	}
-	*r = got
-	return nil
 }

@@ -3,6 +3,7 @@ package rooms
 import (
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"github.com/anteroom/anteroom/queue"
@@ -10,8 +11,9 @@ import (
 
 // Registry holds the rooms in force. Reading is lock-free; Reload swaps them all.
 type Registry struct {
-	file string // "" = fixed rooms
-	set  atomic.Pointer[set]
+	file   string     // "" = fixed rooms
+	reload sync.Mutex // one reload at a time, so that the last one read wins
+	set    atomic.Pointer[set]
 }
 
 type set struct {
@@ -40,6 +42,8 @@ func (g *Registry) Reload() error {
 	if g.file == "" {
 		return nil
 	}
+	g.reload.Lock()
+	defer g.reload.Unlock()
 	data, err := os.ReadFile(g.file)
 	if err != nil {
 		return fmt.Errorf("rooms file: %w", err)

@@ -15,39 +15,41 @@ const (
 	Admit OnStoreError = "admit" // people enter without waiting
 )
 
-// Room is one room as the rooms file describes it. The yaml tags are its contract.
+// Room is one room as the rooms file describes it. In the file the fields are called
+// name, title, capacity and so on; deploy/rooms.example.yaml shows all of them.
 type Room struct {
-	Name        string        `yaml:"name"`           // [a-z0-9][a-z0-9-]{0,62}, unique
-	Title       string        `yaml:"title"`          // shown to visitors, at most 80 characters; default: the name
-	Capacity    int           `yaml:"capacity"`       // people inside at once, 1 to 10,000,000
-	Rate        Rate          `yaml:"rate"`           // admissions, such as 600/m, 2/s, 30000/h
-	Burst       int           `yaml:"burst"`          // admissions on one instant after idle time; default 1
-	Session     time.Duration `yaml:"session"`        // how long a claimed turn lasts; default 10m
-	ClaimWindow time.Duration `yaml:"claim_window"`   // time to claim a turn; default 2m
-	Heartbeat   time.Duration `yaml:"heartbeat"`      // silence after which a turn passes to the next; default 30s, at least 5s
-	KeepPlace   time.Duration `yaml:"keep_place"`     // silence after which the place is lost; default 10m
-	Targets     []string      `yaml:"targets"`        // hosts (host or host:port) that visitors may be sent to
-	Default     string        `yaml:"default_target"` // where a visitor goes without a target: a path, or a URL on a listed host; default /
-	OnStore     OnStoreError  `yaml:"on_store_error"` // hold or admit; default hold
-	Message     string        `yaml:"message"`        // shown to everyone in the line, at most 280 characters
-	Match       []Match       `yaml:"match"`          // what the room protects
-	Origin      string        `yaml:"origin"`         // the site behind a room that proxies, http or https
-
-	line int
+	Name        string        // [a-z0-9][a-z0-9-]{0,62}, unique
+	Title       string        // shown to visitors, at most 80 characters; default: the name
+	Capacity    int           // people inside at once, 1 to 10,000,000
+	Rate        Rate          // admissions, such as 600/m, 2/s, 30000/h
+	Burst       int           // admissions on one instant after idle time; default 1
+	Session     time.Duration // how long a claimed turn lasts; default 10m
+	ClaimWindow time.Duration // time to claim a turn; default 2m
+	Heartbeat   time.Duration // silence after which a turn passes to the next; default 30s, at least 5s
+	KeepPlace   time.Duration // silence after which the place is lost; default 10m
+	Targets     []string      // hosts (host or host:port) that visitors may be sent to
+	Default     string        // default_target: where a visitor goes without a target: a path, or a URL on a listed host; default /
+	OnStore     OnStoreError  // on_store_error: hold or admit; default hold
+	Message     string        // shown to everyone in the line, at most 280 characters
+	Match       []Match       // what the room protects
+	Origin      string        // the site behind a room that proxies, http or https
 }
 
 // Match is one rule of what a room protects.
 type Match struct {
-	Host string `yaml:"host"` // exact host, such as shop.example
-	Path string `yaml:"path"` // path prefix; default /
+	Host string // exact host, such as shop.example
+	Path string // path prefix; default /
 }
 
 // Queue is the room as the line knows it.
-func (r Room) Queue() queue.Room {
-	return queue.Room{Name: r.Name, Rules: queue.Rules{
+func (r Room) Queue() queue.Room { return queue.Room{Name: r.Name, Rules: r.Rules()} }
+
+// Rules are the settings that the line needs.
+func (r Room) Rules() queue.Rules {
+	return queue.Rules{
 		Capacity: r.Capacity, Interval: r.Rate.Interval(), Burst: r.Burst, Session: r.Session,
 		ClaimWindow: r.ClaimWindow, Heartbeat: r.Heartbeat, KeepPlace: r.KeepPlace,
-	}}
+	}
 }
 
 // Display is the title, or the name where there is none.
@@ -89,10 +91,5 @@ func (r *Room) setDefaults() {
 	}
 	if r.Default == "" {
 		r.Default = "/"
-	}
-	for i := range r.Match {
-		if r.Match[i].Path == "" {
-			r.Match[i].Path = "/"
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package rooms_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/queue"
 )
 
 const good = `
@@ -42,24 +44,46 @@ func TestParse_FillsTheDefaults(t *testing.T) {
 
 func TestParse_NamesEveryProblemWithItsLine(t *testing.T) {
 	t.Parallel()
+	const room = "rooms:\n  - name: a\n    capacity: 1\n    rate: 1/s\n" // the next line is 5
 	for name, c := range map[string]struct {
 		in   string
 		want []string
 	}{
-		"empty":         {"", []string{"no rooms"}},
-		"not yaml":      {"rooms: [", []string{"rooms.yaml"}},
-		"unknown field": {"rooms:\n  - name: a\n    capacity: 1\n    rate: 1/s\n    capcity: 3\n", []string{`line 5: unknown field "capcity"`}},
-		"unknown in match": {
-			"rooms:\n  - name: a\n    capacity: 1\n    rate: 1/s\n    match:\n      - hots: x\n", []string{`line 6: unknown field "hots"`}},
-		"unknown at top": {"romes: []\n", []string{"line 1", "romes"}},
-		"bad rate":       {"rooms:\n  - name: a\n    capacity: 1\n    rate: 5/d\n", []string{"line 4", "600/m"}},
-		"zero rate":      {"rooms:\n  - name: a\n    capacity: 1\n    rate: 0/s\n", []string{"out of range"}},
+		"empty":            {"", []string{"rooms.yaml:1: no rooms"}},
+		"no list":          {"rooms:\n", []string{"rooms.yaml:1: rooms is empty"}},
+		"a list of null":   {"rooms:\n  -\n", []string{"rooms.yaml:2: a room must be fields"}},
+		"not yaml":         {"rooms: [", []string{"rooms.yaml: yaml: line 1"}},
+		"two documents":    {room + "---\nrooms: []\n", []string{"rooms.yaml:5: a second document"}},
+		"unknown field":    {room + "    capcity: 3\n", []string{`rooms.yaml:5: unknown field "capcity"`}},
+		"unknown in match": {room + "    match:\n      - hots: x\n", []string{`rooms.yaml:6: unknown field "hots"`}},
+		"unknown at top":   {"romes: []\n", []string{`rooms.yaml:1: unknown field "romes"`}},
+		"twice":            {room + "    rate: 2/s\n", []string{`rooms.yaml:5: a room has "rate" twice, first in line 4`}},
+		"bad rate":         {"rooms:\n  - name: a\n    capacity: 1\n    rate: 5/d\n", []string{"rooms.yaml:4", "600/m"}},
+		"zero rate":        {"rooms:\n  - name: a\n    capacity: 1\n    rate: 0/s\n", []string{"out of range"}},
+		"rate is a list":   {"rooms:\n  - name: a\n    capacity: 1\n    rate: [1/s]\n", []string{"rooms.yaml:4", "single value"}},
 		"many at once": {
-			"rooms:\n  - name: A!\n    heartbeat: 1s\n    keep_place: 2s\n    on_store_error: maybe\n    default_target: //evil.test/x\n    origin: ftp://x\n",
-			[]string{"rooms.yaml:2", "name must be", "capacity is 0", "rate is missing", "heartbeat is 1s", "want hold or admit", "default_target", "origin"}},
-		"same name":        {"rooms:\n  - {name: a, capacity: 1, rate: 1/s}\n  - {name: a, capacity: 1, rate: 1/s}\n", []string{"taken by the room of line 2"}},
-		"target is a URL":  {"rooms:\n  - {name: a, capacity: 1, rate: 1/s, targets: ['https://x']}\n", []string{"is not a host"}},
-		"default off list": {"rooms:\n  - {name: a, capacity: 1, rate: 1/s, targets: [x.test], default_target: 'https://y.test/'}\n", []string{"neither a path"}},
+			"rooms:\n  - name: A!\n    heartbeat: 1s\n    keep_place: 25h\n    on_store_error: maybe\n    default_target: //evil.test/x\n    origin: ftp://x\n    burst: 0\n    capacity: none\n    more: 1\n",
+			[]string{
+				"yaml:2: room \"A!\": name must be", "yaml:2: room \"A!\": rate is missing", "yaml:3: room \"A!\": heartbeat is 1s, want a time from 5s",
+				"yaml:4: room \"A!\": keep_place is 25h", "yaml:5: room \"A!\": on_store_error is \"maybe\", want hold or admit", "yaml:6: room \"A!\": default_target",
+				"yaml:7: room \"A!\": origin", "yaml:8: room \"A!\": burst is 0", "yaml:9: room \"A!\": capacity is none", "yaml:10: unknown field",
+			}},
+		"a written zero is no default": {room + "    session: 0s\n", []string{"rooms.yaml:5", "session is 0s, want a time from 1s"}},
+		"no unit":                      {room + "    session: 600\n", []string{"rooms.yaml:5", "want a unit too"}},
+		"heartbeat over keep_place":    {room + "    heartbeat: 20m\n", []string{"rooms.yaml:5", "keep_place (10m0s) is shorter than heartbeat (20m0s)"}},
+		"quoted number":                {room + "    burst: '2'\n", []string{"rooms.yaml:5", `burst is "2", want a whole number`}},
+		"too many people":              {"rooms:\n  - {name: a, capacity: 10000001, rate: 1/s}\n", []string{"rooms.yaml:2", "1 to 10000000"}},
+		"same name":                    {"rooms:\n  - {name: a, capacity: 1, rate: 1/s}\n  - {name: a, capacity: 1, rate: 1/s}\n", []string{"rooms.yaml:3", "taken by the room of line 2"}},
+		"same match":                   {"rooms:\n  - {name: a, capacity: 1, rate: 1/s, match: [{host: x}]}\n  - {name: b, capacity: 1, rate: 1/s, match: [{host: X, path: /}]}\n", []string{"rooms.yaml:3", "is there already, in line 2"}},
+		"match without host":           {room + "    match: [{path: /a}]\n", []string{"rooms.yaml:5", "match host"}},
+		"match path with dots":         {room + "    match: [{host: x, path: /a/../b}]\n", []string{"rooms.yaml:5", "match path"}},
+		"target is a URL":              {room + "    targets:\n      - ok.test\n      - https://x\n", []string{"rooms.yaml:7", "is not a host"}},
+		"target is empty":              {room + "    targets: [null]\n", []string{"rooms.yaml:5", "empty"}},
+		"target with a star":           {room + "    targets: ['*.x.test']\n", []string{"rooms.yaml:5", "name each host"}},
+		"default off list":             {room + "    targets: [x.test]\n    default_target: 'https://y.test/'\n", []string{"rooms.yaml:6", "neither a path"}},
+		"default with user":            {room + "    targets: [x.test]\n    default_target: 'https://me@x.test/'\n", []string{"rooms.yaml:6", "neither a path"}},
+		"long title":                   {room + "    title: " + strings.Repeat("ü", 81) + "\n", []string{"rooms.yaml:5", "longer than 80"}},
+		"escape in message":            {room + "    message: \"a\\eb\"\n", []string{"rooms.yaml:5", "control character"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,6 +97,62 @@ func TestParse_NamesEveryProblemWithItsLine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestParse_TargetsAndOrigins(t *testing.T) {
+	t.Parallel()
+	for field, c := range map[string]struct{ good, bad []string }{
+		"targets": {
+			[]string{"x", "X.test", "x.test:8443", "127.0.0.1:80", "'[::1]:8080'", "'[2001:db8::1]'", "my_host"},
+			[]string{"''", "':80'", "'x:'", "x:99999", "x:080", "x/y", "me@x", "'::1'", "bücher.test", "x..y", "-x", "x.", "'x y'", "'[x]'", "'[::1'", "x?y"},
+		},
+		"origin": {
+			[]string{"http://x", "https://x.test:8443/base", "http://[::1]:8080"},
+			[]string{"x", "//x", "http://", "http:x", "ftp://x", "http://me@x", "http://x?y", "http://x#y", "http://x:0"},
+		},
+		"default_target": {
+			[]string{"/", "/a?b=//c", "/a%2f"},
+			[]string{"a", "//x", "'/\\x'", "http://x", "javascript:alert(1)", "'?a'"},
+		},
+	} {
+		for want, values := range map[bool][]string{true: c.good, false: c.bad} {
+			for _, v := range values {
+				line := "    " + field + ": " + v + "\n"
+				if field == "targets" {
+					line = "    targets:\n      - " + v + "\n"
+				}
+				_, err := rooms.Parse("f", []byte("rooms:\n  - name: a\n    capacity: 1\n    rate: 1/s\n"+line))
+				if (err == nil) != want {
+					t.Errorf("%s %s: %v, want accepted %v", field, v, err, want)
+				}
+			}
+		}
+	}
+}
+
+func TestParse_FieldWithoutAValueIsNotGiven(t *testing.T) {
+	t.Parallel()
+	all, err := rooms.Parse("f", []byte("rooms:\n  - name: a\n    capacity: 1\n    rate: 1/s\n    session:\n    targets:\n    message: ~\n"))
+	if err != nil || all[0].Session != 10*time.Minute || len(all[0].Targets) != 0 || all[0].Message != "" {
+		t.Errorf("Parse gives %+v, %v", all, err)
+	}
+}
+
+func TestParseRate_Refuses(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"", "/", "5", "5/", "/s", "+5/s", "-5/s", "5 /s", " 5/s", "5/S", "5/s/s", "1.5/s", "0/m", "100001/s", "6000001/m", "99999999999999999999/h"} {
+		if r, err := rooms.ParseRate(in); !errors.Is(err, rooms.ErrRate) {
+			t.Errorf("%q is %v, %v, want ErrRate", in, r, err)
+		}
+	}
+}
+
+func TestDemo_IsARoomThatTheFileWouldAccept(t *testing.T) {
+	t.Parallel()
+	r := rooms.Demo("127.0.0.1:8080")
+	if err := r.Rules().Validate(); err != nil || r.Name != "demo" || r.OnStore != rooms.Hold || r.Default != "/" {
+		t.Errorf("the demo room is %+v, %v", r, err)
 	}
 }
 
@@ -133,15 +213,48 @@ func TestExampleFile_Parses(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("rooms:\n  - &a {name: a}\n  - *a\n"))
+	f.Add([]byte("rooms: &a [*a]\n"))
+	f.Add([]byte("? [x]\n: {rooms: [{<<: {a: b}}]}\n---\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all, err := rooms.Parse("f", data)
 		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Fatalf("error does not name the file: %v", err)
+			}
 			return
 		}
 		for _, r := range all {
-			if err := r.Queue().Rules.Validate(); err != nil {
+			if err := r.Rules().Validate(); err != nil {
 				t.Fatalf("accepted a room that the line refuses: %v", err)
 			}
+			if len(r.Default) > queue.MaxTarget || strings.HasPrefix(r.Default, "//") {
+				t.Fatalf("accepted the default target %q", r.Default)
+			}
+		}
+	})
+}
+
+func FuzzParseRate(f *testing.F) {
+	for _, s := range []string{"600/m", "2/s", "30000/h", "0/s", "1e3/s", "١/s"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		r, err := rooms.ParseRate(s)
+		if err != nil {
+			if !errors.Is(err, rooms.ErrRate) {
+				t.Fatalf("%q: %v is not ErrRate", s, err)
+			}
+			return
+		}
+		interval := r.Interval()
+		if interval < 10*time.Microsecond || interval%time.Microsecond != 0 || interval*time.Duration(r.Count) < r.Per {
+			t.Fatalf("%q has the interval %v", s, interval)
+		}
+		if over := interval*time.Duration(r.Count) - r.Per; over >= time.Duration(r.Count)*time.Microsecond {
+			t.Fatalf("%q loses %v in %v", s, over, r.Per)
+		}
+		if again, err := rooms.ParseRate(r.String()); err != nil || again != r {
+			t.Fatalf("%q is %v, which reads as %v, %v", s, r, again, err)
 		}
 	})
 }

@@ -1,0 +1,142 @@
+package rooms
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/anteroom/anteroom/queue"
+)
+
+var validHost = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$`)
+
+func (r *roomReader) target(n *yaml.Node) {
+	r.lines["targets"] = n.Line
+	if isNull(n) {
+		r.complain("targets", "a target is empty")
+		return
+	}
+	if !r.scalar("targets", n) {
+		return
+	}
+	host := strings.ToLower(n.Value)
+	if reason := checkHost(host); reason != "" {
+		r.complain("targets", "target %q %s", n.Value, reason)
+		return
+	}
+	r.room.Targets = append(r.room.Targets, host)
+}
+
+func (r *roomReader) match(n *yaml.Node) {
+	r.lines["match"] = n.Line
+	m := Match{Path: "/"}
+	r.mapping(n, "a match", func(key, value *yaml.Node) {
+		switch key.Value {
+		case "host":
+			if r.scalar("match", value) && !isNull(value) {
+				m.Host = strings.ToLower(value.Value)
+			}
+		case "path":
+			if r.scalar("match", value) && !isNull(value) {
+				m.Path = value.Value
+			}
+		default:
+			r.problem(key.Line, "unknown field %q in match, want host and path", key.Value)
+		}
+	})
+	if n.Kind != yaml.MappingNode {
+		return
+	}
+	if reason := checkHost(m.Host); reason != "" {
+		r.complain("match", "match host %q %s", m.Host, reason)
+	}
+	if clean := path.Clean(m.Path); !plainPath(m.Path) || strings.ContainsAny(m.Path, "?#") || m.Path != clean && m.Path != clean+"/" {
+		r.complain("match", "match path %q must begin with one / and have no query, no // and no dots to resolve", m.Path)
+	}
+	if line, taken := r.matches[m]; taken {
+		r.complain("match", "match %s%s is there already, in line %d", m.Host, m.Path, line)
+	}
+	r.matches[m] = n.Line
+	r.room.Match = append(r.room.Match, m)
+}
+
+// checkHost says what is wrong with a lower-case host or host:port, "" if nothing.
+func checkHost(s string) string {
+	const noHost = "is not a host or host:port, without a scheme or path"
+	host, port := s, "80"
+	if strings.Contains(s, ":") && !strings.HasSuffix(s, "]") {
+		var err error
+		if host, port, err = net.SplitHostPort(s); err != nil {
+			return noHost
+		}
+		if strings.HasPrefix(s, "[") {
+			host = "[" + host + "]"
+		}
+	}
+	n, err := strconv.Atoi(port)
+	if errors.Is(err, strconv.ErrSyntax) {
+		return noHost
+	}
+	if err != nil || n < 1 || n > 65535 || strconv.Itoa(n) != port {
+		return "has no port from 1 to 65535"
+	}
+	if v6, ok := strings.CutPrefix(host, "["); ok {
+		addr, err := netip.ParseAddr(strings.TrimSuffix(v6, "]"))
+		if err != nil || !addr.Is6() || addr.Zone() != "" {
+			return "is not an IPv6 address in brackets"
+		}
+		return ""
+	}
+	switch {
+	case strings.ContainsFunc(host, func(c rune) bool { return c > 127 }):
+		return "has letters beyond ASCII; write the name as xn--…"
+	case strings.Contains(host, "*"):
+		return "has a *; name each host"
+	case len(host) > 253 || !validHost.MatchString(host):
+		return noHost
+	}
+	return ""
+}
+
+// checkDefault says what is wrong with a default target, "" if nothing.
+func checkDefault(target string, hosts []string) string {
+	const want = "is neither a path nor a URL on a host of targets"
+	if len(target) > queue.MaxTarget {
+		return "is longer than " + strconv.Itoa(queue.MaxTarget) + " bytes"
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return want
+	}
+	listed := (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && slices.Contains(hosts, strings.ToLower(u.Host))
+	if !listed && !plainPath(target) || strings.Contains(target, `\`) {
+		return want
+	}
+	return ""
+}
+
+// checkOrigin says what is wrong with the address of a site behind a room, "" if nothing.
+func checkOrigin(origin string) string {
+	u, err := url.Parse(origin)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || checkHost(strings.ToLower(u.Host)) != "":
+		return "is not an http or https URL"
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "must have no user, query or fragment"
+	}
+	return ""
+}
+
+// plainPath is a path on the same host: one slash, not followed by another, and nothing
+// that browsers read as a slash (\) or skip (tabs and line ends).
+func plainPath(s string) bool {
+	return strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//") && !strings.ContainsAny(s, "\\\t\r\n")
+}
