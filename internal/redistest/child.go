@@ -79,8 +79,8 @@ func (c *child) await(socket string) error {
 	}
 }
 
-// pings tells whether a server answers PING, which it does not while it loads. It dials
-// by itself, because go-redis logs every dial that fails.
+// pings tells whether a server answers PING, which it does not while it loads, or asks
+// for a password. It dials by itself, because go-redis logs every dial that fails.
 func pings(socket string) bool {
 	conn, err := net.DialTimeout("unix", socket, time.Second)
 	if err != nil {
@@ -93,5 +93,5 @@ func pings(socket string) bool {
 	}
 	answer := make([]byte, 7)
 	n, _ := conn.Read(answer)
-	return string(answer[:n]) == "+PONG\r\n"
+	return string(answer[:n]) == "+PONG\r\n" || string(answer[:n]) == "-NOAUTH"
 }

@@ -119,3 +119,19 @@ func TestRoomName_IsValidAndNew(t *testing.T) {
 		t.Errorf("names are %q and %q", a, b)
 	}
 }
+
+func TestCluster_TakesKeysOfEverySlot(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 2)
+	rdb := cluster.Client(t)
+	for range 20 {
+		if err := rdb.Set(t.Context(), redistest.RoomName(t), "v", time.Minute).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, node := range cluster.Nodes {
+		if n := node.Client(t).DBSize(t.Context()).Val(); n == 0 {
+			t.Errorf("node %d of 2 has none of 20 keys", i)
+		}
+	}
+}

@@ -1,0 +1,3 @@
+// Package store opens the Redis that Anteroom is pointed at and checks that it is fit to
+// hold a line.
+package store
