@@ -1,6 +1,3 @@
-// Package keys keeps the two secrets of an installation in its data folder: the key that
-// signs tickets and the one that signs passes. They are made at the first start and read
-// afterwards, so that a restart keeps everybody's place.
 package keys
 
 import (
@@ -9,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,19 +13,24 @@ import (
 	"github.com/anteroom/anteroom/pass"
 )
 
-// ErrKeyFile is wrapped by every complaint about a key file's content or mode.
+// ErrKeyFile is wrapped by every complaint about a key file: missing, unreadable, content or mode.
 var ErrKeyFile = errors.New("keys: unusable key file")
 
-// Files says where the keys are. Empty paths are in the data folder.
+// Files says where the keys are.
 type Files struct {
-	DataDir string // made when it is missing, mode 0700
-	Ticket  string // hex of at least 32 bytes; default DataDir/ticket.key
-	Signing string // Ed25519, PKCS#8 PEM; default DataDir/signing.pem
+	// DataDir holds the keys that have no path of their own, and is made when it is
+	// missing, mode 0700.
+	DataDir string
+	// Ticket is a file with hex of at least 32 bytes. Empty: DataDir/ticket.key, made when
+	// it is missing. A path that is given must exist, so that a slip of the pen does not
+	// make a second key.
+	Ticket string
+	// Signing is a file with an Ed25519 key, PKCS#8 PEM. Empty: DataDir/signing.pem.
+	Signing string
 }
 
-// Set is the keys of an installation. Files beside a key's own, with anything added to
-// the name (ticket.key.old, signing.pem.old), are accepted for checking only, so that a
-// key can be replaced while people wait.
+// Set is the keys of an installation. The accepted and retired ones check what was signed
+// before and sign nothing.
 type Set struct {
 	Ticket         []byte
 	TicketAccepted [][]byte
@@ -37,48 +38,59 @@ type Set struct {
 	SigningRetired []ed25519.PublicKey
 }
 
-// Load reads the keys and makes those that are missing.
+// Load reads the keys and makes those that are missing. Files beside a key that carry its
+// name and more are read for checking only: <name>.* (ticket.key.old) and, for passes,
+// <stem>*.pem (signing-2026.pem). All problems are reported at once, each with its file.
 func Load(f Files) (Set, error) {
-	if f.Ticket == "" {
-		f.Ticket = filepath.Join(f.DataDir, "ticket.key")
-	}
-	if f.Signing == "" {
-		f.Signing = filepath.Join(f.DataDir, "signing.pem")
-	}
-	if err := os.MkdirAll(f.DataDir, 0o700); err != nil {
-		return Set{}, fmt.Errorf("keys: data folder: %w", err)
-	}
-	ticket, err := loadOrMake(f.Ticket, newTicketKey)
-	if err != nil {
-		return Set{}, err
-	}
-	signing, err := loadOrMake(f.Signing, newSigningKey)
-	if err != nil {
-		return Set{}, err
-	}
 	var s Set
-	if s.Ticket, err = parseTicketKey(f.Ticket, ticket); err != nil {
+	ticketErr := s.loadTicket(f)
+	signingErr := s.loadSigning(f)
+	if err := errors.Join(ticketErr, signingErr); err != nil {
 		return Set{}, err
 	}
-	if s.Signing, err = parseSigningKey(f.Signing, signing); err != nil {
-		return Set{}, err
+	return s, nil
+}
+
+func (s *Set) loadTicket(f Files) error {
+	path, data, err := own(f.Ticket, f.DataDir, "ticket.key", newTicketKey)
+	if err != nil {
+		return err
 	}
-	err = eachBeside(f.Ticket, func(path string, data []byte) error {
+	s.Ticket, err = parseTicketKey(path, data)
+	return errors.Join(err, eachBeside(path, func(path string, data []byte) error {
 		key, err := parseTicketKey(path, data)
 		s.TicketAccepted = append(s.TicketAccepted, key)
 		return err
-	})
+	}))
+}
+
+func (s *Set) loadSigning(f Files) error {
+	path, data, err := own(f.Signing, f.DataDir, "signing.pem", newSigningKey)
 	if err != nil {
-		return Set{}, err
+		return err
 	}
-	err = eachBeside(f.Signing, func(path string, data []byte) error {
+	s.Signing, err = parseSigningKey(path, data)
+	return errors.Join(err, eachBeside(path, func(path string, data []byte) error {
 		key, err := parseSigningKey(path, data)
 		if err == nil {
 			s.SigningRetired = append(s.SigningRetired, key.Public().(ed25519.PublicKey))
 		}
 		return err
-	})
-	return s, err
+	}))
+}
+
+// own reads the key at given, or the one called name in dir, which it makes when missing.
+func own(given, dir, name string, fresh func() ([]byte, error)) (path string, data []byte, err error) {
+	if given != "" {
+		data, err = read(given)
+		return given, data, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", nil, fmt.Errorf("keys: data folder: %w", err)
+	}
+	path = filepath.Join(dir, name)
+	data, err = loadOrMake(path, fresh)
+	return path, data, err
 }
 
 func newTicketKey() ([]byte, error) {
@@ -109,62 +121,4 @@ func parseSigningKey(path string, data []byte) (ed25519.PrivateKey, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrKeyFile, path, err)
 	}
 	return key, nil
-}
-
-// loadOrMake makes a missing file by linking a finished one into place: of two processes
-// that start at once, one makes the key and both read it.
-func loadOrMake(path string, make func() ([]byte, error)) ([]byte, error) {
-	data, err := read(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return data, err
-	}
-	fresh, err := make()
-	if err != nil {
-		return nil, err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".key") // mode 0600
-	if err != nil {
-		return nil, fmt.Errorf("keys: make %s: %w", path, err)
-	}
-	defer func() { _ = os.Remove(temp.Name()) }()
-	_, err = temp.Write(fresh)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return nil, fmt.Errorf("keys: make %s: %w", path, err)
-	}
-	if err := os.Link(temp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("keys: make %s: %w", path, err)
-	}
-	return read(path)
-}
-
-func read(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("keys: %w", err)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%w: %s: others may read it (mode %v); chmod 600 it", ErrKeyFile, path, info.Mode().Perm())
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("keys: %w", err)
-	}
-	return data, nil
-}
-
-func eachBeside(path string, use func(path string, data []byte) error) error {
-	paths, err := filepath.Glob(path + ".*")
-	if err != nil {
-		return fmt.Errorf("keys: %w", err)
-	}
-	for _, p := range paths {
-		data, err := read(p)
-		if err != nil {
-			return err
-		}
-		if err := use(p, data); err != nil {
-			return err
-		}
-	}
-	return nil
 }
