@@ -56,6 +56,10 @@ func keepsQuiet(err error) bool {
 func WarnPersistence(ctx context.Context, rdb redis.UniversalClient, log *slog.Logger) {
 	err := eachNode(ctx, rdb, func(ctx context.Context, node *redis.Client) error {
 		info, err := node.Info(ctx, "persistence").Result()
+		if keepsQuiet(err) {
+			log.Debug("Redis does not tell whether it persists", "error", err)
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -66,7 +70,7 @@ func WarnPersistence(ctx context.Context, rdb redis.UniversalClient, log *slog.L
 		return nil
 	})
 	if err != nil {
-		log.Warn("Redis does not tell whether it persists", "error", err)
+		log.Warn("whether Redis persists is unknown", "error", err)
 	}
 }
 

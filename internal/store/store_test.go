@@ -211,6 +211,11 @@ func TestWarnPersistence(t *testing.T) {
 			t.Errorf("appendonly %s: log is %q", aof, out.String())
 		}
 	}
+	var out bytes.Buffer
+	store.WarnPersistence(t.Context(), redistest.Embedded(t), slog.New(slog.NewTextHandler(&out, nil)))
+	if out.Len() > 0 {
+		t.Errorf("a server that does not tell: log is %q", out.String())
+	}
 }
 
 func TestCheck_EvictionCanBeAllowed(t *testing.T) {
