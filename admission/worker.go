@@ -39,6 +39,8 @@ type Worker struct {
 	rooms func() []queue.Room
 	log   *slog.Logger
 	m     metrics
+	// current holds each room as of the last refresh, by name.
+	current sync.Map
 }
 
 // NewWorker ticks the rooms that rooms returns; it is asked again at least once a second,
@@ -58,6 +60,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		now := map[string]bool{}
 		for _, room := range w.rooms() {
 			now[room.Name] = true
+			w.current.Store(room.Name, room)
 			if running[room.Name] == nil {
 				roomCtx, cancel := context.WithCancel(ctx)
 				running[room.Name] = cancel
@@ -68,6 +71,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			if !now[name] {
 				cancel()
 				delete(running, name)
+				w.current.Delete(name)
 			}
 		}
 		select {
@@ -85,10 +89,10 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) tickRoom(ctx context.Context, name string) {
 	failures := 0
 	for {
-		room, ok := w.find(name)
+		room, ok := w.current.Load(name)
 		pause := tickEvery
 		if ok {
-			next, err := w.tick(ctx, room)
+			next, err := w.tick(ctx, room.(queue.Room))
 			if ctx.Err() != nil {
 				return
 			}
@@ -112,15 +116,6 @@ func (w *Worker) tickRoom(ctx context.Context, name string) {
 		case <-timer.C:
 		}
 	}
-}
-
-func (w *Worker) find(name string) (queue.Room, bool) {
-	for _, r := range w.rooms() {
-		if r.Name == name {
-			return r, true
-		}
-	}
-	return queue.Room{}, false
 }
 
 // tick admits until nothing is left to do now, and returns when to come again. A step

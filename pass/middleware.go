@@ -42,9 +42,6 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Gate is Config by the name of what it sets up.
-type Gate = Config
-
 // CookieName is the cookie that carries a room's pass.
 func CookieName(room string) string { return "anteroom_p_" + room }
 

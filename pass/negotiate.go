@@ -36,6 +36,9 @@ func kindOf(r *http.Request) kind {
 	}
 }
 
+// Navigates reports whether r is a browser's page load, which can use a redirect or a page.
+func Navigates(r *http.Request) bool { return kindOf(r) == page }
+
 // formBody reports whether the body has a type that an HTML form can send.
 func formBody(r *http.Request) bool {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

@@ -50,9 +50,3 @@ func ParsePrivateKeyPEM(data []byte) (ed25519.PrivateKey, error) {
 	}
 	return private, nil
 }
-
-// MarshalKey is MarshalPrivateKeyPEM.
-func MarshalKey(key ed25519.PrivateKey) ([]byte, error) { return MarshalPrivateKeyPEM(key) }
-
-// ParseKey is ParsePrivateKeyPEM.
-func ParseKey(data []byte) (ed25519.PrivateKey, error) { return ParsePrivateKeyPEM(data) }

@@ -21,11 +21,11 @@ func (l *Line) Join(ctx context.Context, room Room, id ID, shown *Ticket) (Joine
 		id, place, generation = shown.ID, shown.Place, shown.Generation
 	}
 	mem := l.mem.of(room.Name)
-	_, _, plan, _ := mem.known(room.Rules)
+	k := mem.known(room.Rules)
 	r := room.Rules
-	v, err := l.call(ctx, "join", joinScript, room, string(id), place, generation,
+	v, err := l.run(ctx, "join", joinScript, room, k, string(id), place, generation,
 		r.Capacity, us(r.Interval), r.Burst, ms(r.ClaimWindow),
-		ms(plan.Shortest), ms(plan.Longest), us(plan.PerAhead))
+		ms(k.plan.Shortest), ms(k.plan.Longest), us(k.plan.PerAhead))
 	if err != nil {
 		return Joined{}, err
 	}

@@ -41,20 +41,18 @@ func New(rdb redis.Scripter, options ...Option) *Line {
 
 // call runs one script with the arguments that all of them share before its own.
 func (l *Line) call(ctx context.Context, step string, script *redis.Script, room Room, own ...any) ([]int64, error) {
-	seen, generation, plan, waiting := l.mem.of(room.Name).known(room.Rules)
-	return l.run(ctx, step, script, room, l.shared(room.Rules, seen, generation, plan.settle(waiting)), own)
+	return l.run(ctx, step, script, room, l.mem.of(room.Name).known(room.Rules), own...)
 }
 
-func (l *Line) shared(r Rules, seen bool, generation int64, settle time.Duration) []any {
+// run is call for a step that has already asked what is known.
+func (l *Line) run(ctx context.Context, step string, script *redis.Script, room Room, k known, own ...any) ([]int64, error) {
 	now := int64(0)
 	if l.clock != nil {
 		now = l.clock()
 	}
-	return []any{now, seen, generation, ms(r.Heartbeat), ms(r.KeepPlace), ms(settle)}
-}
-
-func (l *Line) run(ctx context.Context, step string, script *redis.Script, room Room, shared, own []any) ([]int64, error) {
-	reply, err := script.Run(ctx, l.rdb, keys(room.Name), append(shared, own...)...).Slice()
+	args := make([]any, 0, 6+len(own))
+	args = append(args, now, k.generation > 0, k.generation, ms(room.Rules.Heartbeat), ms(room.Rules.KeepPlace), ms(k.settle))
+	reply, err := script.Run(ctx, l.rdb, keys(room.Name), append(args, own...)...).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s in room %s: %w", ErrStore, step, room.Name, err)
 	}

@@ -50,14 +50,20 @@ func (m *memory) sampled(s Status) time.Duration {
 	return m.flow.perAdmission()
 }
 
-// known returns what goes along with a step: was the room seen before, its highest
-// generation, and the plan of its polls.
-func (m *memory) known(r Rules) (seen bool, generation int64, plan PollPlan, waiting int64) {
+// known is what goes along with a step.
+type known struct {
+	generation int64         // highest seen, 0 = the room was never seen
+	plan       PollPlan      // of its polls
+	settle     time.Duration // how long a forgotten line takes to re-form
+}
+
+func (m *memory) known(r Rules) known {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	per := m.flow.perAdmission()
 	if per == 0 {
 		per = r.Interval
 	}
-	return m.generation > 0, m.generation, planPolls(per), m.waiting
+	plan := planPolls(per)
+	return known{m.generation, plan, plan.settle(m.waiting)}
 }

@@ -10,14 +10,14 @@ const MaxPolls = 256
 // place where the rules of keep_place allow it.
 func (l *Line) Poll(ctx context.Context, room Room, tickets []Ticket) ([]Standing, error) {
 	mem := l.mem.of(room.Name)
-	_, _, plan, _ := mem.known(room.Rules)
+	k := mem.known(room.Rules)
 	args := make([]any, 0, 3+3*len(tickets))
-	args = append(args, ms(plan.Shortest), ms(plan.Longest), us(plan.PerAhead))
+	args = append(args, ms(k.plan.Shortest), ms(k.plan.Longest), us(k.plan.PerAhead))
 	for i := range tickets {
 		t := &tickets[i]
 		args = append(args, string(t.ID), t.Place, t.Generation)
 	}
-	v, err := l.call(ctx, "poll", pollScript, room, args...)
+	v, err := l.run(ctx, "poll", pollScript, room, k, args...)
 	if err != nil {
 		return nil, err
 	}

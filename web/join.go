@@ -1,9 +1,6 @@
 package web
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 
 	"github.com/anteroom/anteroom/internal/rooms"
@@ -48,15 +45,7 @@ func readTarget(r *http.Request) (string, error) {
 	var body struct {
 		Target string `json:"target"`
 	}
-	err := json.NewDecoder(r.Body).Decode(&body)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case err == nil, errors.Is(err, io.EOF):
-		return body.Target, nil
-	case errors.As(err, &tooLarge):
-		return "", err
-	}
-	return "", errJSON
+	return body.Target, readJSON(r, &body)
 }
 
 // takePlace answers the place that the request's ticket has, or makes one. The id of a

@@ -3,7 +3,6 @@ package web
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -77,8 +76,8 @@ func (s *Server) release(w http.ResponseWriter, r *http.Request) error {
 		Pass string `json:"pass"`
 		Sub  string `json:"sub"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		return errJSON
+	if err := readJSON(r, &body); err != nil {
+		return err
 	}
 	if body.Pass != "" {
 		claims, err := pass.Verifier{Keys: s.Passes.Keys()}.Verify(r.Context(), body.Pass, room.Name, 0)

@@ -104,10 +104,3 @@ func (s *Server) preflight(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
-
-// accepts reports whether a media type is named in Accept before any JSON.
-func accepts(r *http.Request, media string) bool {
-	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
-	at, json := strings.Index(accept, media), strings.Index(accept, "json")
-	return at >= 0 && (json < 0 || at < json)
-}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
 	"github.com/anteroom/anteroom/web/page"
 )
@@ -71,7 +72,7 @@ func (s *Server) handle(h handler) http.HandlerFunc {
 			p.RetryAfterS += rand.IntN(p.RetryAfterS + 1) //nolint:gosec // no secret
 			w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfterS))
 		}
-		if r.Method == http.MethodGet && wantsPage(r) {
+		if pass.Navigates(r) {
 			shown := page.Notice(page.NoticeView{Title: p.Title, Text: p.Detail})
 			if p.Type == errNoRoom.Type {
 				shown = page.Unknown("")
@@ -99,17 +100,6 @@ func classify(r *http.Request, err error) problem {
 		return errStore
 	}
 	return errInternal
-}
-
-// wantsPage tells a browser's page load from an API call.
-func wantsPage(r *http.Request) bool {
-	if r.Header.Get("X-Requested-With") != "" {
-		return false
-	}
-	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
-		return mode == "navigate"
-	}
-	return accepts(r, "text/html")
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) error {

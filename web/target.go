@@ -27,7 +27,7 @@ func (s *Server) safeTarget(room rooms.Room, wanted string) string {
 		}
 		wanted = u.Query().Get("target")
 	}
-	return s.defaultTarget(room)
+	return room.Default
 }
 
 func (s *Server) parseTarget(room rooms.Room, wanted string) (*url.URL, bool) {
@@ -58,9 +58,6 @@ func (s *Server) ownPage(u *url.URL) bool {
 	}
 	return false
 }
-
-// defaultTarget is absolute only if the rooms file says so.
-func (s *Server) defaultTarget(room rooms.Room) string { return room.Default }
 
 func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f })

@@ -4,13 +4,9 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/spf13/pflag"
 
 	"github.com/anteroom/anteroom/internal/config"
 )
@@ -22,13 +18,5 @@ func main() {
 		err = run(ctx, cfg, os.Stdout, os.Stderr, nil)
 	}
 	stop()
-	switch {
-	case err == nil, errors.Is(err, pflag.ErrHelp):
-	case errors.Is(err, config.ErrUsage):
-		fmt.Fprintf(os.Stderr, "%v\nserver --help says more.\n", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintf(os.Stderr, "server: %v\n", err)
-		os.Exit(1)
-	}
+	os.Exit(config.ExitCode("server", err, os.Stderr))
 }

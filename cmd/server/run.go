@@ -161,7 +161,7 @@ func newWeb(cfg settings, secrets keys.Set, line *queue.Line, watch *queue.Watch
 func newShop(passes *pass.Signer, watch *queue.Watch) http.Handler {
 	return demoshop.New(demoshop.Config{
 		LeavePath: "/r/demo/leave",
-		Gate: pass.Middleware(pass.Gate{
+		Gate: pass.Middleware(pass.Config{
 			Room: "demo", Verifier: pass.Verifier{Keys: passes.Keys()}, QueueURL: "/r/demo",
 			MinGeneration: func() int64 { s, _ := watch.Last("demo"); return s.Generation },
 		}),

@@ -70,6 +70,20 @@ func EnvName(flag string) string {
 	return "ANTEROOM_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// ExitCode reports how a program ended: 0 well or after help, 2 on wrong settings, 1 else.
+// It prints what went wrong to out.
+func ExitCode(program string, err error, out io.Writer) int {
+	switch {
+	case err == nil, errors.Is(err, pflag.ErrHelp):
+		return 0
+	case errors.Is(err, ErrUsage):
+		_, _ = fmt.Fprintf(out, "%v\n%s --help says more.\n", err, program)
+		return 2
+	}
+	_, _ = fmt.Fprintf(out, "%s: %v\n", program, err)
+	return 1
+}
+
 // Problems lists what is wrong with the shared settings.
 func (c *Common) Problems() []string {
 	var p []string

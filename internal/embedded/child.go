@@ -140,14 +140,17 @@ func (c *child) await(ctx context.Context, socket string) error {
 		case <-c.exited:
 			return errors.New("it ended at once")
 		case <-tick.C:
-			if pings(socket) {
+			if Answers(socket) {
 				return nil
 			}
 		}
 	}
 }
 
-func pings(socket string) bool {
+// Answers reports whether a server answers PING on a unix socket, which it does not while
+// it loads, or asks for a password. It dials by itself, because go-redis logs every dial
+// that fails.
+func Answers(socket string) bool {
 	conn, err := net.DialTimeout("unix", socket, time.Second)
 	if err != nil {
 		return false
@@ -159,7 +162,7 @@ func pings(socket string) bool {
 	}
 	answer := make([]byte, 7)
 	n, _ := conn.Read(answer)
-	return string(answer[:n]) == "+PONG\r\n"
+	return string(answer[:n]) == "+PONG\r\n" || string(answer[:n]) == "-NOAUTH"
 }
 
 // socketPath is in dir, or in a temporary folder where dir's path is too long.

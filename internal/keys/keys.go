@@ -104,7 +104,7 @@ func newSigningKey() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
-	return pass.MarshalKey(key)
+	return pass.MarshalPrivateKeyPEM(key)
 }
 
 func parseTicketKey(path string, data []byte) ([]byte, error) {
@@ -116,7 +116,7 @@ func parseTicketKey(path string, data []byte) ([]byte, error) {
 }
 
 func parseSigningKey(path string, data []byte) (ed25519.PrivateKey, error) {
-	key, err := pass.ParseKey(data)
+	key, err := pass.ParsePrivateKeyPEM(data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrKeyFile, path, err)
 	}

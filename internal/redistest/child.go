@@ -2,12 +2,13 @@ package redistest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/anteroom/anteroom/internal/embedded"
 )
 
 // startTimeout is how long a server may take until it answers.
@@ -72,26 +73,9 @@ func (c *child) await(socket string) error {
 		case <-c.exited:
 			return fmt.Errorf("redis-server ended at once (%v)", c.cmd.ProcessState)
 		case <-tick.C:
-			if pings(socket) {
+			if embedded.Answers(socket) {
 				return nil
 			}
 		}
 	}
-}
-
-// pings tells whether a server answers PING, which it does not while it loads, or asks
-// for a password. It dials by itself, because go-redis logs every dial that fails.
-func pings(socket string) bool {
-	conn, err := net.DialTimeout("unix", socket, time.Second)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(time.Second))
-	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
-		return false
-	}
-	answer := make([]byte, 7)
-	n, _ := conn.Read(answer)
-	return string(answer[:n]) == "+PONG\r\n" || string(answer[:n]) == "-NOAUTH"
 }
