@@ -41,9 +41,7 @@ func (l *Line) Admit(ctx context.Context, room Room) (Tick, error) {
 	if err != nil {
 		return Tick{}, err
 	}
-	mem := l.mem.of(room.Name)
-	mem.saw(v[10])
-	mem.counted(v[5])
+	l.mem.of(room.Name).saw(v[10])
 	return Tick{
 		Admitted: v[0], Aside: v[1], Dropped: v[2], Expired: v[3], NoShows: v[4],
 		Waiting: v[5], Active: v[6], More: v[7] == 1,

@@ -51,7 +51,7 @@ func (l *Line) run(ctx context.Context, step string, script *redis.Script, room 
 		now = l.clock()
 	}
 	args := make([]any, 0, 6+len(own))
-	args = append(args, now, k.generation > 0, k.generation, ms(room.Rules.Heartbeat), ms(room.Rules.KeepPlace), ms(k.settle))
+	args = append(args, now, k.generation > 0, k.generation, ms(room.Rules.Heartbeat), ms(room.Rules.KeepPlace), ms(settle))
 	reply, err := script.Run(ctx, l.rdb, keys(room.Name), append(args, own...)...).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s in room %s: %w", ErrStore, step, room.Name, err)

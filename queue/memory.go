@@ -11,7 +11,6 @@ import (
 type memory struct {
 	mu         sync.Mutex
 	generation int64 // highest seen, 0 = none
-	waiting    int64 // last seen, -1 = unknown
 	flow       flow
 }
 
@@ -22,7 +21,7 @@ func (m *memories) of(room string) *memory {
 	if v, ok := m.rooms.Load(room); ok {
 		return v.(*memory)
 	}
-	v, _ := m.rooms.LoadOrStore(room, &memory{waiting: -1})
+	v, _ := m.rooms.LoadOrStore(room, &memory{})
 	return v.(*memory)
 }
 
@@ -33,28 +32,19 @@ func (m *memory) saw(generation int64) {
 	m.generation = max(m.generation, generation)
 }
 
-// counted notes how many were waiting in an answer.
-func (m *memory) counted(waiting int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.waiting = waiting
-}
-
 // sampled notes a status and returns the measured time between two admissions.
 func (m *memory) sampled(s Status) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.generation = max(m.generation, s.Generation)
-	m.waiting = s.Waiting
 	m.flow.add(s.Now, s.Counters.Admitted, s.Waiting > 0)
 	return m.flow.perAdmission()
 }
 
 // known is what goes along with a step.
 type known struct {
-	generation int64         // highest seen, 0 = the room was never seen
-	plan       PollPlan      // of its polls
-	settle     time.Duration // how long a forgotten line takes to re-form
+	generation int64    // highest seen, 0 = the room was never seen
+	plan       PollPlan // of its polls
 }
 
 func (m *memory) known(r Rules) known {
@@ -64,6 +54,5 @@ func (m *memory) known(r Rules) known {
 	if per == 0 {
 		per = r.Interval
 	}
-	plan := planPolls(per)
-	return known{m.generation, plan, plan.settle(m.waiting)}
+	return known{m.generation, planPolls(per)}
 }

@@ -11,7 +11,6 @@ import (
 // given, and shares no code with the scripts.
 type model struct {
 	rules queue.Rules
-	known int64 // how many waited when this process last saw, -1 = unknown
 
 	made                   int64 // µs, 0 = Redis remembers nothing
 	last                   int64 // place
@@ -28,7 +27,7 @@ type model struct {
 }
 
 func newModel(r queue.Rules) *model {
-	m := &model{rules: r, known: -1}
+	m := &model{rules: r}
 	m.wipe()
 	return m
 }
@@ -62,15 +61,8 @@ func (m *model) begin(now int64) {
 	}
 }
 
-func (m *model) reform(now int64) { m.restored, m.hold = m.ms(now), m.ms(now)+m.settle() }
-
-// settle is the longest poll that anybody may have been told, and a second, in ms.
-func (m *model) settle() int64 {
-	if m.known < 0 {
-		return 16_000
-	}
-	return pollInterval(m.known) + 1000
-}
+// reform holds admission for the longest poll that anybody may have been told, and a second.
+func (m *model) reform(now int64) { m.restored, m.hold = m.ms(now), m.ms(now)+16_000 }
 
 func (m *model) answered(now int64) {
 	if m.ms(now)-m.polled > m.rules.Heartbeat.Milliseconds() && len(m.waiting) > 0 {
@@ -288,7 +280,6 @@ func (m *model) admit(now int64) (in, passed []queue.ID) {
 	if len(in) > 0 {
 		m.admitPace(now, int64(len(in)))
 	}
-	m.known = int64(len(m.waiting))
 	m.paceBound = !stopped && len(m.waiting) > 0 && int64(len(m.active)) < capacity && m.paceAllows(now) == 0
 	return in, passed
 }

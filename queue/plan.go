@@ -14,6 +14,9 @@ const (
 	longestPoll  = 15 * time.Second
 	// pollsOfWait is into how many polls the expected wait is cut.
 	pollsOfWait = 5
+	// settle is how long admission waits while a forgotten line re-forms: whatever a
+	// ticket was told, and by whichever process, it has asked once by then.
+	settle = longestPoll + time.Second
 )
 
 // planPolls spaces polls by the expected wait: a fifth of it, at least 2 s so that a
@@ -21,24 +24,6 @@ const (
 // the time between two admissions as measured, or the pace's interval.
 func planPolls(perAdmission time.Duration) PollPlan {
 	return PollPlan{Shortest: shortestPoll, Longest: longestPoll, PerAhead: min(perAdmission, time.Minute) / pollsOfWait}
-}
-
-// interval is what a ticket with so many ahead is told; the scripts compute the same.
-func (p PollPlan) interval(ahead int64) time.Duration {
-	if p.PerAhead > 0 && ahead > int64(p.Longest/p.PerAhead) {
-		return p.Longest
-	}
-	whole := (time.Duration(ahead) * p.PerAhead).Truncate(time.Millisecond)
-	return max(p.Shortest, min(whole, p.Longest))
-}
-
-// settle is how long admission waits while a forgotten line of about waiting people
-// re-forms: everyone who lives has polled once by then. waiting < 0 means unknown.
-func (p PollPlan) settle(waiting int64) time.Duration {
-	if waiting < 0 {
-		return p.Longest + time.Second
-	}
-	return p.interval(waiting) + time.Second
 }
 
 // Jitter spreads polls over the last quarter of the interval, so that pages which
