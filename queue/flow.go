@@ -16,10 +16,11 @@ type flowSample struct {
 	total int64
 }
 
-// add notes the admitted counter at a moment. Time in which nobody waited says nothing
-// about the flow, and a counter or clock that went back begins a new measurement.
-func (f *flow) add(at time.Time, total int64, waiting bool) {
-	if !waiting {
+// add notes the admitted counter at a moment. Time in which nobody could be let in, since
+// nobody waited or the line was held, says nothing about the flow, and a counter or clock
+// that went back begins a new measurement.
+func (f *flow) add(at time.Time, total int64, flowing bool) {
+	if !flowing {
 		f.samples = f.samples[:0]
 		return
 	}

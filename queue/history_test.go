@@ -153,6 +153,9 @@ func (w *world) poll() {
 		if got[i].State != state || got[i].Ahead != ahead {
 			w.failf("poll %s answered %s with %d ahead, want %s with %d", t.ID, got[i].State, got[i].Ahead, state, ahead)
 		}
+		if held := max(0, w.model.hold-w.now/1000); got[i].Held.Milliseconds() != held {
+			w.failf("poll %s was told that the line is held for %v, want %d ms", t.ID, got[i].Held, held)
+		}
 		if state == queue.Waiting && got[i].PollAfter.Milliseconds() != pollInterval(ahead) {
 			w.failf("poll %s was told to come after %v with %d ahead", t.ID, got[i].PollAfter, ahead)
 		}

@@ -31,7 +31,7 @@ func (l *Line) Join(ctx context.Context, room Room, id ID, shown *Ticket) (Joine
 	}
 	mem.saw(v[2])
 	return Joined{
-		Standing: Standing{State: stateOf(v[0]), Generation: v[2], Ahead: v[3], Left: fromMS(v[4]), PollAfter: fromMS(v[5])},
+		Standing: Standing{State: stateOf(v[0]), Generation: v[2], Ahead: v[3], Left: fromMS(v[4]), PollAfter: fromMS(v[5]), Held: fromMS(v[7])},
 		Place:    v[1],
 		New:      v[6] == 1,
 	}, nil

@@ -37,7 +37,7 @@ func (m *memory) sampled(s Status) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.generation = max(m.generation, s.Generation)
-	m.flow.add(s.Now, s.Counters.Admitted, s.Waiting > 0)
+	m.flow.add(s.Now, s.Counters.Admitted, s.Waiting > 0 && s.Held == 0)
 	return m.flow.perAdmission()
 }
 
@@ -54,5 +54,5 @@ func (m *memory) known(r Rules) known {
 	if per == 0 {
 		per = r.Interval
 	}
-	return known{m.generation, planPolls(per)}
+	return known{m.generation, planPolls(per, r.ClaimWindow)}
 }

@@ -77,8 +77,8 @@ func (m *model) beat(now int64, id queue.ID, ahead int64) {
 	m.forget[id] = m.ms(now) + max(m.rules.KeepPlace.Milliseconds(), present)
 }
 
-// pollInterval repeats the plan for the rates of these tests, in ms.
-func pollInterval(ahead int64) int64 { return max(2000, min(ahead*testPerAhead/1000, 15_000)) }
+// pollInterval repeats the plan for the rates and the claim window of these tests, in ms.
+func pollInterval(ahead int64) int64 { return max(2000, min(ahead*testPerAhead/1000, 4000)) }
 
 func (m *model) line() []queue.ID {
 	ids := make([]queue.ID, 0, len(m.waiting))
@@ -119,7 +119,7 @@ func (m *model) mayReturn(now int64, t queue.Ticket) bool {
 	if now-t.Place >= 24*3600*1e6 {
 		return false
 	}
-	if t.Place < m.made && m.restored*1000 < m.made {
+	if t.Place < m.made && m.restored < m.ms(m.made) {
 		m.reform(now)
 	}
 	keep, place := m.rules.KeepPlace.Milliseconds(), t.Place/1000

@@ -20,10 +20,13 @@ const (
 )
 
 // planPolls spaces polls by the expected wait: a fifth of it, at least 2 s so that a
-// turn is noticed soon, at most 15 s so that a page never looks dead. perAdmission is
-// the time between two admissions as measured, or the pace's interval.
-func planPolls(perAdmission time.Duration) PollPlan {
-	return PollPlan{Shortest: shortestPoll, Longest: longestPoll, PerAhead: min(perAdmission, time.Minute) / pollsOfWait}
+// turn is noticed soon, at most 15 s so that a page never looks dead, and never more than
+// half a claim window, so that nobody who polls when told misses a turn, however wrong
+// the expectation was. perAdmission is the time between two admissions as measured, or
+// the pace's interval.
+func planPolls(perAdmission, claimWindow time.Duration) PollPlan {
+	longest := min(longestPoll, claimWindow/2)
+	return PollPlan{Shortest: min(shortestPoll, longest), Longest: longest, PerAhead: min(perAdmission, time.Minute) / pollsOfWait}
 }
 
 // Jitter spreads polls over the last quarter of the interval, so that pages which

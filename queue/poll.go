@@ -21,12 +21,12 @@ func (l *Line) Poll(ctx context.Context, room Room, tickets []Ticket) ([]Standin
 	if err != nil {
 		return nil, err
 	}
-	generation := v[len(v)-1]
+	held, generation := fromMS(v[len(v)-2]), v[len(v)-1]
 	mem.saw(generation)
 	out := make([]Standing, len(tickets))
 	for i := range out {
 		a := v[4*i:]
-		out[i] = Standing{State: stateOf(a[0]), Ahead: a[1], Left: fromMS(a[2]), PollAfter: fromMS(a[3]), Generation: generation}
+		out[i] = Standing{State: stateOf(a[0]), Ahead: a[1], Left: fromMS(a[2]), PollAfter: fromMS(a[3]), Held: held, Generation: generation}
 	}
 	return out, nil
 }

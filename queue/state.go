@@ -31,6 +31,9 @@ type Standing struct {
 	State State
 	// Ahead is how many tickets are before this one, while waiting; away ones count.
 	Ahead int64
+	// Held is for how long admission still waits for a forgotten line to re-form. Until
+	// then Ahead counts only those who came back so far.
+	Held time.Duration
 	// Left is what remains of the claim window (admitted) or the session (active).
 	Left time.Duration
 	// PollAfter is when to ask again, before jitter, while waiting.

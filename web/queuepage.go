@@ -52,7 +52,7 @@ func (s *Server) queuePage(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) pageStanding(room rooms.Room, at queue.Standing) (*page.Standing, string) {
 	full := s.standing(room, at, "")
-	out := &page.Standing{State: string(full.State), Position: full.Position, Ahead: full.Ahead, ClaimByS: full.ClaimByS}
+	out := &page.Standing{State: string(full.State), Position: full.Position, Ahead: at.Ahead, ClaimByS: full.ClaimByS}
 	if full.ETA != nil {
 		out.LowS, out.HighS = full.ETA.LowS, full.ETA.HighS
 	}

@@ -15,9 +15,9 @@ import (
 type standing struct {
 	Room        string      `json:"room"`
 	State       queue.State `json:"state"`
-	Position    int64       `json:"position,omitempty"` // while waiting, 1 = next
-	Ahead       int64       `json:"ahead"`
-	ETA         *eta        `json:"eta,omitempty"` // while waiting
+	Position    int64       `json:"position,omitempty"` // while waiting and known, 1 = next
+	Ahead       *int64      `json:"ahead,omitempty"`    // absent while the line re-forms
+	ETA         *eta        `json:"eta,omitempty"`      // while waiting and known
 	PollAfterMS int64       `json:"poll_after_ms,omitempty"`
 	ClaimByS    int64       `json:"claim_by_s,omitempty"`   // while admitted
 	ExpiresInS  int64       `json:"expires_in_s,omitempty"` // while active
@@ -35,16 +35,19 @@ type eta struct {
 const insidePoll = 2 * time.Second
 
 func (s *Server) standing(room rooms.Room, at queue.Standing, target string) standing {
-	out := standing{Room: room.Name, State: at.State, Message: room.Message, Target: s.safeTarget(room, target)}
+	nobody := int64(0)
+	out := standing{Room: room.Name, State: at.State, Ahead: &nobody, Message: room.Message, Target: s.safeTarget(room, target)}
 	switch at.State {
 	case queue.Waiting:
-		status, _ := s.Statuses.Last(room.Name)
-		out.Position, out.Ahead = at.Ahead+1, at.Ahead
-		out.ETA = estimate(room, at.Ahead, status)
 		out.PollAfterMS = queue.Jitter(at.PollAfter, rand.Float64()).Milliseconds() //nolint:gosec // spreads load, no secret
-		if status.Held > 0 {
+		if at.Held > 0 {                                                            // a number now would be too good, and rise later
+			out.Ahead = nil
 			out.Message = joinSentences("After a fault the line is putting itself back in order. Your place is kept; entry goes on in a moment.", room.Message)
+			break
 		}
+		status, _ := s.Statuses.Last(room.Name)
+		out.Position, out.Ahead = at.Ahead+1, &at.Ahead
+		out.ETA = estimate(room, at.Ahead, status)
 	case queue.Admitted:
 		out.ClaimByS, out.PollAfterMS = floorSeconds(at.Left), insidePoll.Milliseconds()
 	case queue.Active:
@@ -56,7 +59,7 @@ func (s *Server) standing(room rooms.Room, at queue.Standing, target string) sta
 func estimate(room rooms.Room, ahead int64, status queue.Status) *eta {
 	q := room.Queue().Rules
 	e := admission.Estimate(ahead, admission.Limits{Capacity: q.Capacity, Interval: q.Interval, Burst: q.Burst}, q.Session, status.PerAdmission)
-	return &eta{LowS: floorSeconds(e.Low + status.Held), HighS: int64(math.Ceil((e.High + status.Held).Seconds()))}
+	return &eta{LowS: floorSeconds(e.Low), HighS: int64(math.Ceil(e.High.Seconds()))}
 }
 
 // floorSeconds never promises more time than there is.

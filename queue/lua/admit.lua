@@ -70,7 +70,7 @@ local expired, noshow = expire()
 forget()
 local waiting, active = redis.call('ZCARD', WAITING), redis.call('ZCARD', ACTIVE)
 local admitted, aside, dropped, seen = 0, 0, 0, 0
-local held = math.max(0, room.hold - now_ms)
+local hold = held()
 -- Nobody was answered for a heartbeat: whoever lives cannot be told from whoever left.
 local silent = now_ms - room.polled > HEARTBEAT
 
@@ -78,7 +78,7 @@ local tat = pace_time(interval_us, burst, slack)
 local allowed = pace_allows(tat, interval_us, burst)
 local free = math.max(0, capacity - active)
 local want = 0
-if held == 0 and not silent then want = math.min(allowed, free, most) end
+if hold == 0 and not silent then want = math.min(allowed, free, most) end
 while admitted < want and seen < scan do
   local n, a, s, d = take(math.min(want - admitted, scan - seen))
   if n == 0 then break end
@@ -91,7 +91,7 @@ count('aside', aside)
 count('dropped', dropped)
 
 local more, next_us = 0, 0
-local eager = waiting > 0 and held == 0 and not silent
+local eager = waiting > 0 and hold == 0 and not silent
 if eager and active < capacity then
   if pace_allows(tat, interval_us, burst) == 0 then
     next_us = tat - now - interval_us * (burst - 1)
@@ -105,4 +105,4 @@ elseif more == 0 then
   set_bound(0)
 end
 save()
-return { admitted, aside, dropped, expired, noshow, waiting, active, more, int(next_us), held, int(room.gen) }
+return { admitted, aside, dropped, expired, noshow, waiting, active, more, int(next_us), hold, int(room.gen) }

@@ -3,7 +3,7 @@
 -- ARGV  7 id  8 place of the ticket shown, 0 = none  9 its generation, 0 = none
 --       10 capacity  11 pace interval, µs  12 burst  13 claim window, ms
 --       14 shortest poll, ms  15 longest poll, ms  16 µs of poll interval a person ahead
--- Returns {state, place, generation, ahead, ms left inside, poll ms, 1 if new}
+-- Returns {state, place, generation, ahead, ms left inside, poll ms, 1 if new, ms held}
 -- Cost: O(log N).
 local id, shown, shown_gen = ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
 load()
@@ -11,7 +11,7 @@ answered()
 
 local function answer(state, place, ahead, left, poll_ms, new)
   save()
-  return { state, int(place), int(room.gen), ahead, left, poll_ms, new }
+  return { state, int(place), int(room.gen), ahead, left, poll_ms, new, held() }
 end
 
 local function stand(place, new)
@@ -52,7 +52,7 @@ if redis.call('ZCARD', WAITING) == 0 then
   local tat = pace_time(interval_us, burst, 0)
   local paced = pace_allows(tat, interval_us, burst) > 0
   local free = redis.call('ZCARD', ACTIVE) < tonumber(ARGV[10])
-  if paced and free and now_ms >= room.hold then
+  if paced and free and held() == 0 then
     local window = tonumber(ARGV[13])
     redis.call('ZADD', ACTIVE, int(now_ms + window), id)
     pace_save(tat + interval_us)

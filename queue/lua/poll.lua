@@ -2,8 +2,8 @@
 --
 -- ARGV  7 shortest poll, ms  8 longest poll, ms  9 µs of poll interval a person ahead
 --       10.. three a ticket: id, place, generation
--- Returns four integers a ticket: state, ahead, ms left inside, poll ms; then the
--- room's generation.
+-- Returns four integers a ticket: state, ahead, ms left inside, poll ms; then for how
+-- many ms the line is held, and the room's generation.
 -- Cost: O(log N) a ticket; the caller bounds the batch.
 load()
 answered()
@@ -42,5 +42,6 @@ for i = 10, #ARGV, 3 do
   end
 end
 save()
+out[#out + 1] = held()
 out[#out + 1] = int(room.gen)
 return out

@@ -113,7 +113,7 @@ local function may_return(id, place)
   if redis.call('ZSCORE', SPENT, id) or redis.call('ZSCORE', ACTIVE, id) then return false end
   local place_ms = math.floor(place / 1000)
   if now_ms - place_ms >= MAX_AGE then return false end
-  if place < room.made and room.restored * 1000 < room.made then hold_admission() end
+  if place < room.made and room.restored < math.floor(room.made / 1000) then hold_admission() end
   if now_ms - place_ms < KEEP then return true end
   if room.restored > place_ms and now_ms - room.restored < KEEP then return true end
   return redis.call('EXISTS', ALIVE .. id) == 1
@@ -156,6 +156,8 @@ local function pace_save(tat)
   local ttl = math.ceil((tat - now) / 1000) + 1000
   redis.call('SET', PACE, int(tat), 'PX', int(math.max(ttl, 1000)))
 end
+
+local function held() return math.max(0, room.hold - now_ms) end
 
 local function set_bound(flag)
   if room.bound ~= flag then set('bound', flag) end

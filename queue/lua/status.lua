@@ -11,7 +11,7 @@ local counters = redis.call('HMGET', ROOM, unpack(names))
 local out = {
   int(now), int(room.gen), redis.call('ZCARD', WAITING),
   redis.call('ZCOUNT', ACTIVE, '(' .. int(now_ms), '+inf'), int(tonumber(oldest[2] or 0)),
-  math.max(0, room.hold - now_ms),
+  held(),
 }
 for i in ipairs(names) do out[#out + 1] = int(tonumber(counters[i] or 0)) end
 return out

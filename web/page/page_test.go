@@ -105,20 +105,21 @@ func TestPageShowsEachState(t *testing.T) {
 		panel, title, says      string
 		joins, leaves, refreshs bool
 	}{
-		"new":       {with(func(*View) {}), "say", "Waiting room · Winter sale", "Take a place", true, false, false},
-		"expired":   {with(func(v *View) { v.Status = "expired" }), "say", "Waiting room", "Your place has expired", true, false, false},
-		"left":      {with(func(v *View) { v.Status = "left" }), "say", "Waiting room", "You have left the line", true, false, false},
-		"trouble":   {with(func(v *View) { v.Problem = "Redis is away." }), "say", "Waiting room", "One moment, please Redis is away.", false, false, true},
-		"waiting":   {waitingView(), "waiting", "Place 1,204 · Winter sale", "1,204 1,203 people are ahead of you. Estimated wait about 4 to 7 minutes", false, true, true},
-		"next":      {stands("waiting"), "waiting", "Place 0", "You are next.", false, true, true},
-		"admitted":  {stands("admitted"), "turn", "Your turn! · Winter sale", "Your turn is kept for 30 seconds. Enter now", false, true, false},
-		"active":    {stands("active"), "turn", "Your turn!", "Enter now", false, true, false},
-		"away":      {stands("away"), "say", "Waiting room", "Welcome back", false, true, true},
-		"closed":    {stands("closed"), "say", "Waiting room", "The line is closed", false, false, true},
-		"not open":  {stands("not_open"), "say", "Waiting room", "Not open yet", false, false, true},
-		"gone":      {stands("expired"), "say", "Waiting room", "Your place has expired", true, false, false},
-		"no such":   {stands("turned-round"), "say", "Waiting room", "One moment, please", false, false, true},
-		"malformed": {stands(""), "say", "Waiting room", "Take a place", true, false, false},
+		"new":        {with(func(*View) {}), "say", "Waiting room · Winter sale", "Take a place", true, false, false},
+		"expired":    {with(func(v *View) { v.Status = "expired" }), "say", "Waiting room", "Your place has expired", true, false, false},
+		"left":       {with(func(v *View) { v.Status = "left" }), "say", "Waiting room", "You have left the line", true, false, false},
+		"trouble":    {with(func(v *View) { v.Problem = "Redis is away." }), "say", "Waiting room", "One moment, please Redis is away.", false, false, true},
+		"waiting":    {waitingView(), "waiting", "Place 1,204 · Winter sale", "1,204 1,203 people are ahead of you. Estimated wait about 4 to 7 minutes", false, true, true},
+		"next":       {with(func(v *View) { v.Standing = &Standing{State: "waiting", Position: 1} }), "waiting", "Place 1", "You are next.", false, true, true},
+		"re-forming": {stands("waiting"), "waiting", "Waiting room · Winter sale", "Your place is kept.", false, true, true},
+		"admitted":   {stands("admitted"), "turn", "Your turn! · Winter sale", "Your turn is kept for 30 seconds. Enter now", false, true, false},
+		"active":     {stands("active"), "turn", "Your turn!", "Enter now", false, true, false},
+		"away":       {stands("away"), "say", "Waiting room", "Welcome back", false, true, true},
+		"closed":     {stands("closed"), "say", "Waiting room", "The line is closed", false, false, true},
+		"not open":   {stands("not_open"), "say", "Waiting room", "Not open yet", false, false, true},
+		"gone":       {stands("expired"), "say", "Waiting room", "Your place has expired", true, false, false},
+		"no such":    {stands("turned-round"), "say", "Waiting room", "One moment, please", false, false, true},
+		"malformed":  {stands(""), "say", "Waiting room", "Take a place", true, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

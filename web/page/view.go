@@ -36,7 +36,7 @@ const MinRefreshS = 20
 type Standing struct {
 	// State is waiting, admitted, active, away, expired, left, closed or not_open.
 	State       string
-	Position    int64 // 1 is next
+	Position    int64 // 1 is next, 0 is not known
 	Ahead       int64 // people
 	LowS, HighS int64 // the wait, seconds; both 0 when it is not known
 	ClaimByS    int64 // how long the turn is kept, seconds
@@ -120,7 +120,7 @@ func (v View) standing() string {
 func (v View) documentTitle() string {
 	s := v.state()
 	switch {
-	case v.waiting(s):
+	case v.waiting(s) && v.Standing.Position > 0:
 		return v.word("place_title", "n", number(v.Standing.Position)) + " · " + v.Title
 	case v.turn(s):
 		return v.word("turn_title") + " · " + v.Title

@@ -53,12 +53,22 @@ func (v View) scriptWords() map[string]string {
 	return out
 }
 
+// position is a dash while it is not known.
+func (v View) position() string {
+	if v.Standing.Position == 0 {
+		return "–"
+	}
+	return number(v.Standing.Position)
+}
+
 func (v View) ahead() string {
 	n := v.Standing.Ahead
-	switch n {
-	case 0:
+	switch {
+	case v.Standing.Position == 0:
+		return v.word("ahead_unknown")
+	case n == 0:
 		return v.word("ahead_0")
-	case 1:
+	case n == 1:
 		return v.word("ahead_1")
 	}
 	return v.word("ahead_n", "n", number(n))

@@ -124,21 +124,25 @@
 
   function showWaiting(a) {
     recall();
-    best = Math.min(best, a.position);
+    best = Math.min(best, a.position || Infinity);
+    panel("waiting");
+    set("wait", wait(a.eta));
+    set("alert", "");
+    if (best < Infinity) showPlace(a);
+    else { set("position", "–"); set("ahead", say("ahead_unknown")); named("room"); } // the line re-forms
+    claimAt = 0; held = false;
+  }
+  function showPlace(a) {
     first = Math.max(first, best - 1);
     write("sessionStorage", seenName, JSON.stringify({ key, best, first }));
     const ahead = best - 1, bar = $("progress");
-    panel("waiting");
     set("position", number(best));
     $("position").classList.toggle("long", best > 99999);
     set("ahead", people(ahead));
-    set("wait", wait(a.eta));
     show("progress", first > 0);
     bar.value = Math.max(bar.value, Math.round(1000 * (1 - ahead / Math.max(1, first))));
     named("place_title", { n: number(best) });
     milestone(ahead, a.eta);
-    set("alert", "");
-    claimAt = 0; held = false;
   }
   function showTurn() {
     panel("turn");
