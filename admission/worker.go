@@ -133,8 +133,11 @@ func (w *Worker) tick(ctx context.Context, room queue.Room) (time.Duration, erro
 		if t.Held > 0 && t.Waiting > 0 {
 			w.log.Debug("the line re-forms", "room", room.Name, "held", t.Held)
 		}
-		if !t.More || ctx.Err() != nil {
+		if !t.More {
 			return nextTick(t), nil
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
 	return tickSoonest, nil

@@ -9,7 +9,7 @@ import (
 const (
 	HeaderVisitor = "Anteroom-Visitor"
 	HeaderRoom    = "Anteroom-Room"
-	HeaderPass    = "Anteroom-Pass" //nolint:gosec // a header's name, not a credential
+	HeaderPass    = "Anteroom-Pass"
 )
 
 // stripOwned removes every header that a server behind might read as one of ours. It also

@@ -176,7 +176,7 @@ func wantProblem(t *testing.T, w *httptest.ResponseRecorder, target string) {
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequest("GET", p.QueueURL, nil)
+	r := httptest.NewRequest(http.MethodGet, p.QueueURL, nil)
 	if p.Type != "https://queue.test/problems/waiting-room" || p.Title == "" || p.Detail == "" || p.Status != 429 ||
 		!strings.HasPrefix(p.QueueURL, queuePage+"?") || r.FormValue("target") != target {
 		t.Errorf("problem %+v, want target %q", p, target)
@@ -227,7 +227,7 @@ func TestMiddleware_TargetIsTheAddressThatTheBrowserAsked(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			location := w.Header().Get("Location")
-			query := httptest.NewRequest("GET", location, nil).URL.Query()
+			query := httptest.NewRequest(http.MethodGet, location, nil).URL.Query()
 			if query.Get("target") != c.want || !strings.HasPrefix(location, queuePage+"?") || strings.Contains(location, "#") {
 				t.Errorf("Location %q, want target %q", location, c.want)
 			}

@@ -192,7 +192,7 @@ func seconds(s string) time.Duration {
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0
 	}
-	return time.Duration(min(n, 365*24*3600)) * time.Second //nolint:gosec // bounded in the same line
+	return time.Duration(min(n, 365*24*3600)) * time.Second
 }
 
 // siteURL parses an absolute http or https URL.

@@ -117,7 +117,7 @@ func TestRemoteKeys_KeepsItsKeysWhenAFetchFails(t *testing.T) {
 	t.Parallel()
 	s, other := newSigner(t, newKey(t)), newSigner(t, newKey(t))
 	for name, answer := range map[string]http.HandlerFunc{
-		"500":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		"500":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 		"HTML":      func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
 		"empty set": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"keys":[]}`)) },
 		"cut off": func(w http.ResponseWriter, _ *http.Request) {
@@ -232,7 +232,7 @@ func TestRemoteKeys_FirstFetchIsTriedAgainSoon(t *testing.T) {
 	t.Parallel()
 	server, c := newKeyServer(t), &clock{now: noon}
 	s := newSigner(t, newKey(t))
-	server.do(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })
+	server.do(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	var lines bytes.Buffer
 	keys, err := pass.NewRemoteKeys(pass.RemoteConfig{
 		URL: server.URL, Now: c.Now, Logger: slog.New(slog.NewTextHandler(&lines, nil)),

@@ -83,6 +83,7 @@ func TestVerify_AcceptsOnlyAPassOfThisRoomAndTime(t *testing.T) {
 	}
 	foreign, _, _ := newSigner(t, other).Sign("sale", "visitor", 2, noon, noon.Add(time.Minute))
 	parts := strings.Split(good, ".")
+	body := "." + parts[1] + "." + parts[2]
 
 	for name, c := range map[string]struct {
 		token string
@@ -105,9 +106,9 @@ func TestVerify_AcceptsOnlyAPassOfThisRoomAndTime(t *testing.T) {
 		"kid is a path":             {forge(t, jwt.SigningMethodEdDSA, key, map[string]any{"kid": "../../etc/passwd"}, full(func(jwt.MapClaims) {})), noon, "sale", 2, pass.ErrUnknownKey},
 		"no kid":                    {forge(t, jwt.SigningMethodEdDSA, key, nil, full(func(jwt.MapClaims) {})), noon, "sale", 2, pass.ErrUnknownKey},
 		"its own key in jwk":        {forge(t, jwt.SigningMethodEdDSA, other, map[string]any{"kid": pass.KeyID(public), "jwk": jwkOf(other), "jku": "https://evil.test/jwks.json"}, full(func(jwt.MapClaims) {})), noon, "sale", 2, pass.ErrSignature},
-		"an algorithm of no one":    {header(`{"alg":"XX","kid":"k"}`) + good[strings.Index(good, "."):], noon, "sale", 2, pass.ErrSignature},
-		"no algorithm":              {header(`{"kid":"k"}`) + good[strings.Index(good, "."):], noon, "sale", 2, pass.ErrSignature},
-		"alg is a list":             {header(`{"alg":["EdDSA"]}`) + good[strings.Index(good, "."):], noon, "sale", 2, pass.ErrSignature},
+		"an algorithm of no one":    {header(`{"alg":"XX","kid":"k"}`) + body, noon, "sale", 2, pass.ErrSignature},
+		"no algorithm":              {header(`{"kid":"k"}`) + body, noon, "sale", 2, pass.ErrSignature},
+		"alg is a list":             {header(`{"alg":["EdDSA"]}`) + body, noon, "sale", 2, pass.ErrSignature},
 		"issued in the future":      {forge(t, jwt.SigningMethodEdDSA, key, kid, full(func(c jwt.MapClaims) { c["iat"] = noon.Add(time.Minute).Unix() })), noon, "sale", 2, pass.ErrNotYet},
 		"generation 0":              {forge(t, jwt.SigningMethodEdDSA, key, kid, full(func(c jwt.MapClaims) { c["gen"] = 0 })), noon, "sale", 0, pass.ErrMalformed},
 		"generation is a text":      {forge(t, jwt.SigningMethodEdDSA, key, kid, full(func(c jwt.MapClaims) { c["gen"] = "2" })), noon, "sale", 2, pass.ErrMalformed},
@@ -152,7 +153,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(good)
 	f.Add("a.b.c")
 	f.Add(strings.Repeat(".", 64))
-	f.Add(header(`{"alg":"EdDSA","kid":"../","crit":["b64"]}`) + good[strings.Index(good, "."):])
+	f.Add(header(`{"alg":"EdDSA","kid":"../","crit":["b64"]}`) + "." + strings.SplitN(good, ".", 2)[1])
 	f.Add("eyJhbGciOiJub25lIn0.e30.")
 	v := at(s, noon)
 	f.Fuzz(func(t *testing.T, token string) {

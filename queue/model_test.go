@@ -184,13 +184,12 @@ func (m *model) claim(now int64, t queue.Ticket) queue.State {
 	if t.Generation != m.gen {
 		return queue.Foreign
 	}
-	s := m.inside(now, t.ID)
-	switch {
-	case s == queue.Admitted:
+	switch s := m.inside(now, t.ID); s {
+	case queue.Admitted:
 		m.active[t.ID] = m.ms(now) + m.rules.Session.Milliseconds()
 		m.spent[t.ID] = true
 		return queue.Active
-	case s == queue.Active:
+	case queue.Active:
 		return s
 	}
 	if _, ok := m.waiting[t.ID]; ok || m.mayReturn(now, t) {

@@ -24,7 +24,7 @@ const (
 )
 
 func (s *Server) setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure on https: a demo on plain http must work
 		Name: name, Value: value, Path: "/", MaxAge: int(life.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.PublicURL.Scheme == "https",
 	})

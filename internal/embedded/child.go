@@ -104,11 +104,11 @@ func (c *child) start() error {
 		if err != nil {
 			return
 		}
-		err = c.cmd.Wait()
+		_ = c.cmd.Wait() // ProcessState says the same
 		select {
 		case <-c.closing:
 		default:
-			c.done <- fmt.Errorf("embedded: %s ended by itself (%v, %v): %s", filepath.Base(c.cmd.Path), c.cmd.ProcessState, err, c.output)
+			c.done <- fmt.Errorf("embedded: %s ended by itself (%v): %s", filepath.Base(c.cmd.Path), c.cmd.ProcessState, c.output)
 		}
 	}()
 	return <-started

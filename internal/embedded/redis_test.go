@@ -106,7 +106,7 @@ func TestStart_RightAfterTheServerWasKilled(t *testing.T) {
 	t.Parallel()
 	redistest.Need(t)
 	dir := t.TempDir()
-	server := exec.Command(os.Args[0]) //nolint:gosec // this test's own binary
+	server := exec.Command(os.Args[0])
 	server.Env = append(os.Environ(), crashDir+"="+dir)
 	stdin, err := server.StdinPipe()
 	if err != nil {

@@ -23,7 +23,7 @@ func at(n, turn float64) Visitor {
 			{Sent: s(turn), Answered: s(turn + 0.1), State: Admitted},
 		},
 		Claiming: s(turn + 0.1),
-		Claims:   []Claim{{Sent: s(turn + 0.1), Answered: s(turn + 0.2), Expires: 60 * sec, Sub: "of " + time.Duration(s(n)).String()}},
+		Claims:   []Claim{{Sent: s(turn + 0.1), Answered: s(turn + 0.2), Expires: 60 * sec, Sub: "of " + s(n).String()}},
 		Release:  Span{s(turn + 2), s(turn + 2.1)},
 		End:      Served,
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) } //nolint:gosec // a test that repeats
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 func TestQuantile(t *testing.T) {
 	t.Parallel()
