@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -31,6 +30,7 @@ DESCRIPTION
   Every flag has an environment variable: --redis-url is ANTEROOM_REDIS_URL.
 
   SIGHUP reads the rooms file again; a bad file keeps the old rooms and says why.
+  SIGINT and SIGTERM finish the step in flight; a second one ends the program at once.
 
 FLAGS
 `
@@ -45,17 +45,17 @@ func parse(args []string, env func(string) string, out io.Writer) (config.Common
 	fs := pflag.NewFlagSet("admitter", pflag.ContinueOnError)
 	c.Flags(fs, "127.0.0.1:9091")
 	fs.Usage = func() { _, _ = fmt.Fprint(out, usage+fs.FlagUsages()+examples) }
-	if err := config.Parse(fs, args, env, out); err != nil {
-		return c, err
-	}
-	p := c.Problems()
-	if c.RedisURL == "" {
-		p = append(p, "--redis-url is missing: an admitter works on the Redis of the servers")
-	}
-	if c.RoomsFile == "" {
-		p = append(p, "--rooms is missing: use the rooms file of the servers")
-	}
-	return c, config.Refuse(p)
+	err := config.Parse(fs, args, env, out, func() []string {
+		p := c.Problems()
+		if c.RedisURL == "" {
+			p = append(p, "--redis-url is missing: an admitter works on the Redis of the servers")
+		}
+		if c.RoomsFile == "" {
+			p = append(p, "--rooms is missing: use the rooms file of the servers")
+		}
+		return p
+	})
+	return c, err
 }
 
 // run admits until ctx ends. ready, if not nil, is called when the worker begins.
@@ -64,10 +64,13 @@ func parse(args []string, env func(string) string, out io.Writer) (config.Common
 //	operator ──▶ ops listener ──▶ metrics, pprof
 func run(ctx context.Context, cfg config.Common, errOut io.Writer, ready func()) error {
 	log := cfg.Logger(errOut)
+	store.LogTo(log)
 	registry, err := rooms.Open(cfg.RoomsFile)
 	if err != nil {
 		return err
 	}
+	group := lifecycle.New(ctx, log)
+	group.OnHangup(func() { registry.Refresh(log) })
 	rdb, err := store.Open(cfg.RedisURL)
 	if err != nil {
 		return err
@@ -79,15 +82,9 @@ func run(ctx context.Context, cfg config.Common, errOut io.Writer, ready func())
 		return err
 	}
 	metrics := ops.NewRegistry()
-	group := lifecycle.New(ctx, log)
 	group.Worker("admission", admission.NewWorker(queue.New(rdb), registry.Queue, log, metrics).Run)
-	group.OnHangup(registry.Reload)
-	if cfg.OpsListen != "" {
-		listener, err := net.Listen("tcp", cfg.OpsListen)
-		if err != nil {
-			return fmt.Errorf("%w (another --ops-listen, or an empty one, mends this)", err)
-		}
-		group.Serve("ops", ops.NewServer(metrics), listener)
+	if _, err := group.ServeOps(ops.NewServer(metrics), cfg.OpsListen); err != nil {
+		return err
 	}
 	log.Info("admitting", "rooms", len(registry.All()), "redis", store.Redact(cfg.RedisURL))
 	if ready != nil {

@@ -19,8 +19,8 @@ type settings struct {
 	Listen    string // public address
 	PublicURL string // address that visitors know; default http://localhost:port
 	Keys      keys.Files
-	APIKeys   []string // for release
-	Admit     bool     // run the admission worker here too
+	APIKeys   config.Secrets // for release
+	Admit     bool           // run the admission worker here too
 }
 
 const usage = `server - the HTTP front of Anteroom, a virtual waiting room
@@ -40,7 +40,8 @@ DESCRIPTION
   Every flag has an environment variable: --redis-url is ANTEROOM_REDIS_URL.
 
   SIGHUP reads the rooms file again; a bad file keeps the old rooms and says why.
-  SIGINT and SIGTERM finish the requests in flight, for at most 10 seconds.
+  SIGINT and SIGTERM finish the requests in flight, for at most 10 seconds; a second one
+  ends the program at once.
 
 FLAGS
 `
@@ -65,13 +66,11 @@ func parse(args []string, env func(string) string, out io.Writer) (settings, err
 	fs.StringVar(&s.Keys.DataDir, "data-dir", "anteroom-data", "folder of the keys and of the embedded Redis")
 	fs.StringVar(&s.Keys.Signing, "signing-key-file", "", "Ed25519 key that signs passes, PKCS#8 PEM (default <data-dir>/signing.pem)")
 	fs.StringVar(&s.Keys.Ticket, "ticket-key-file", "", "key that signs tickets, hex (default <data-dir>/ticket.key)")
-	fs.StringSliceVar(&s.APIKeys, "api-keys", nil, "keys by which origins may release visitors, separated by commas;\nprefer the environment variable")
+	fs.Var(&s.APIKeys, "api-keys", "keys by which origins may release visitors, separated by commas;\nprefer the environment variable")
 	fs.BoolVar(&s.Admit, "admit", false, "let people in from this process too (always on with the embedded Redis)")
 	fs.Usage = func() { _, _ = fmt.Fprint(out, usage+fs.FlagUsages()+examples) }
-	if err := config.Parse(fs, args, env, out); err != nil {
-		return s, err
-	}
-	return s, config.Refuse(s.problems())
+	err := config.Parse(fs, args, env, out, s.problems)
+	return s, err
 }
 
 func (s *settings) problems() []string {
@@ -87,7 +86,7 @@ func (s *settings) problems() []string {
 	}
 	if s.PublicURL != "" {
 		u, err := url.Parse(s.PublicURL)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 			p = append(p, fmt.Sprintf("--public-url is %q, want http(s)://host without a path", s.PublicURL))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/anteroom/anteroom/admission"
@@ -32,7 +33,7 @@ const (
 )
 
 // run serves until ctx ends. ready, if not nil, is called with the public address when
-// requests are answered.
+// connections are taken.
 //
 //	visitors ──▶ listener ──▶ web ──▶ queue.Group ──▶ queue.Line ──▶ Redis (given, or embedded)
 //	                           │                          ▲
@@ -41,6 +42,7 @@ const (
 //	operator ──▶ ops listener ──▶ metrics, pprof
 func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(public *url.URL)) error {
 	log := cfg.Logger(errOut)
+	store.LogTo(log)
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return err
@@ -57,44 +59,47 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 		return err
 	}
 	group := lifecycle.New(ctx, log)
+	group.OnHangup(func() { registry.Refresh(log) })
 	rdb, closeStore, err := openStore(ctx, cfg, log, group)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
 
-	line := queue.New(rdb)
-	watch := queue.NewWatch(line, registry.Queue, log)
-	metrics := ops.NewRegistry()
-	server, err := newWeb(cfg, secrets, line, watch, registry, rdb, public, log)
+	p := parts{cfg: cfg, log: log, public: public, secrets: secrets, registry: registry, rdb: rdb, metrics: ops.NewRegistry()}
+	p.line = queue.New(rdb)
+	p.watch = queue.NewWatch(p.line, registry.Queue, log)
+	front, err := p.front()
 	if err != nil {
 		return err
 	}
-	server.Metrics = metrics
-	if cfg.RoomsFile == "" {
-		server.Home = newShop(server.Passes, watch)
-	}
-
-	group.Worker("watch", watch.Run)
+	group.Worker("watch", p.watch.Run)
 	if cfg.Admit || cfg.RedisURL == "" {
-		group.Worker("admission", admission.NewWorker(line, registry.Queue, log, metrics).Run)
+		group.Worker("admission", admission.NewWorker(p.line, registry.Queue, log, p.metrics).Run)
 	}
-	group.OnHangup(registry.Reload)
-	opsAt := ""
-	if cfg.OpsListen != "" {
-		opsListener, err := net.Listen("tcp", cfg.OpsListen)
-		if err != nil {
-			return fmt.Errorf("%w (another --ops-listen, or an empty one, mends this)", err)
-		}
-		opsAt = opsListener.Addr().String()
-		group.Serve("ops", ops.NewServer(metrics), opsListener)
+	opsAt, err := group.ServeOps(ops.NewServer(p.metrics), cfg.OpsListen)
+	if err != nil {
+		return err
 	}
-	group.Serve("http", httpServer(web.New(server).Handler(), log), listener)
+	group.Serve("http", httpServer(front.Handler(), log), listener)
 	greet(out, public, registry.All(), cfg.RoomsFile == "", opsAt)
 	if ready != nil {
 		ready(public)
 	}
 	return group.Run()
+}
+
+// parts is what the front is made of.
+type parts struct {
+	cfg      settings
+	log      *slog.Logger
+	public   *url.URL
+	secrets  keys.Set
+	registry *rooms.Registry
+	rdb      redis.UniversalClient
+	line     *queue.Line
+	watch    *queue.Watch
+	metrics  *prometheus.Registry
 }
 
 // openRooms reads the rooms file, or makes the demo room for the addresses by which a
@@ -140,21 +145,25 @@ func openStore(ctx context.Context, cfg settings, log *slog.Logger, group *lifec
 	return rdb, closeStore, nil
 }
 
-func newWeb(cfg settings, secrets keys.Set, line *queue.Line, watch *queue.Watch, registry *rooms.Registry, rdb redis.UniversalClient, public *url.URL, log *slog.Logger) (web.Config, error) {
-	tickets, err := queue.NewSigner(secrets.Ticket, secrets.TicketAccepted...)
+func (p parts) front() (*web.Server, error) {
+	tickets, err := queue.NewSigner(p.secrets.Ticket, p.secrets.TicketAccepted...)
 	if err != nil {
-		return web.Config{}, err
+		return nil, err
 	}
-	passes, err := pass.NewSigner(public.String(), secrets.Signing, secrets.SigningRetired...)
+	passes, err := pass.NewSigner(p.public.String(), p.secrets.Signing, p.secrets.SigningRetired...)
 	if err != nil {
-		return web.Config{}, err
+		return nil, err
 	}
-	return web.Config{
-		Line: line, Polls: queue.NewGroup(line, storeTimeout), Statuses: watch, Rooms: registry,
-		Tickets: tickets, Passes: passes, PublicURL: public, APIKeys: cfg.APIKeys, Log: log,
-		Ready:        func(ctx context.Context) error { return rdb.Ping(ctx).Err() },
+	c := web.Config{
+		Line: p.line, Polls: queue.NewGroup(p.line, storeTimeout), Statuses: p.watch, Rooms: p.registry,
+		Tickets: tickets, Passes: passes, PublicURL: p.public, APIKeys: p.cfg.APIKeys, Log: p.log, Metrics: p.metrics,
+		Ready:        func(ctx context.Context) error { return p.rdb.Ping(ctx).Err() },
 		StoreTimeout: storeTimeout,
-	}, nil
+	}
+	if p.cfg.RoomsFile == "" {
+		c.Home = newShop(passes, p.watch)
+	}
+	return web.New(c), nil
 }
 
 // newShop is the demo shop, gated as any shop in Go would be.

@@ -8,11 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/internal/store"
 )
 
@@ -40,8 +40,11 @@ func (c *Common) Flags(fs *pflag.FlagSet, opsDefault string) {
 }
 
 // Parse reads args into fs, fills flags that were not given from the environment, and
-// reports every mistake. pflag.ErrHelp means that help was asked for and printed to out.
-func Parse(fs *pflag.FlagSet, args []string, env func(string) string, out io.Writer) error {
+// asks problems what is wrong with the settings together. It reports every mistake at once;
+// only a flag that does not exist or has no readable value ends the reading of args, and
+// then stands alone, because what follows it was not read. pflag.ErrHelp means that help
+// was asked for and printed to out.
+func Parse(fs *pflag.FlagSet, args []string, env func(string) string, out io.Writer, problems func() []string) error {
 	fs.SetOutput(out)
 	fs.SortFlags = false
 	if err := fs.Parse(args); err != nil {
@@ -50,19 +53,19 @@ func Parse(fs *pflag.FlagSet, args []string, env func(string) string, out io.Wri
 		}
 		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}
-	var errs []error
-	if fs.NArg() > 0 {
-		errs = append(errs, fmt.Errorf("%w: unexpected argument %q", ErrUsage, fs.Arg(0)))
+	var found []string
+	for _, arg := range fs.Args() {
+		found = append(found, fmt.Sprintf("unexpected argument %q", arg))
 	}
 	fs.VisitAll(func(f *pflag.Flag) {
 		name := EnvName(f.Name)
 		if v := env(name); v != "" && !f.Changed {
 			if err := fs.Set(f.Name, v); err != nil {
-				errs = append(errs, fmt.Errorf("%w: %s: %w", ErrUsage, name, err))
+				found = append(found, name+": "+err.Error())
 			}
 		}
 	})
-	return errors.Join(errs...)
+	return Refuse(append(found, problems()...))
 }
 
 // EnvName is the environment variable of a flag.
@@ -104,8 +107,10 @@ func (c *Common) Problems() []string {
 		}
 	}
 	if c.RoomsFile != "" {
-		if _, err := os.Stat(c.RoomsFile); err != nil {
-			p = append(p, "--rooms: "+err.Error())
+		if _, err := rooms.Open(c.RoomsFile); err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") { // one problem of the file each
+				p = append(p, "--rooms: "+line)
+			}
 		}
 	}
 	return p
@@ -118,6 +123,26 @@ func ListenProblem(flag, address string) []string {
 	}
 	return nil
 }
+
+// Secrets is a list of secrets as a flag: separated by commas, without the space around
+// them. It reads anything and shows nothing, so that no message and no help has a secret.
+type Secrets []string
+
+// Set adds the secrets of text.
+func (s *Secrets) Set(text string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			*s = append(*s, one)
+		}
+	}
+	return nil
+}
+
+// String shows nothing.
+func (*Secrets) String() string { return "" }
+
+// Type names the value in the help.
+func (*Secrets) Type() string { return "strings" }
 
 // Refuse turns problems into one error, nil for none.
 func Refuse(problems []string) error {

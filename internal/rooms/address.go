@@ -120,7 +120,22 @@ func checkDefault(target string, hosts []string) string {
 	if !listed && !plainPath(target) || strings.Contains(target, `\`) {
 		return want
 	}
+	if !listed && ownPage(u.Path) {
+		return "is a page of the waiting room itself, which would send visitors in a circle; name a page of the site behind it"
+	}
 	return ""
+}
+
+// ownPage tells our own addresses from those of the site behind a room. Browsers resolve
+// dots, escaped ones too, before they ask.
+func ownPage(decoded string) bool {
+	clean := path.Clean(decoded)
+	for _, own := range []string{"/r", "/v1", "/gate"} {
+		if clean == own || strings.HasPrefix(clean, own+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // checkOrigin says what is wrong with the address of a site behind a room, "" if nothing.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -23,11 +25,11 @@ func Parse(name string, data []byte) ([]Room, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var first, second yaml.Node
 	if err := decoder.Decode(&first); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, syntaxError(name, err)
 	}
 	err := decoder.Decode(&second)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, syntaxError(name, err)
 	}
 	f := fileReader{names: map[string]int{}, matches: map[Match]int{}}
 	if err == nil {
@@ -38,6 +40,19 @@ func Parse(name string, data []byte) ([]Room, error) {
 		return nil, f.err(name)
 	}
 	return all, nil
+}
+
+// yamlLine is where the YAML reader says a line, if it does.
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
+
+// syntaxError writes what the YAML reader says as all other problems are written, so that
+// editors and people find the line.
+func syntaxError(name string, err error) error {
+	text := err.Error()
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s:%s: not YAML: %s", name, m[1], text[len(m[0]):])
+	}
+	return fmt.Errorf("%s: not YAML: %s", name, strings.TrimPrefix(text, "yaml: "))
 }
 
 // problem is one thing that is wrong in a file.

@@ -31,7 +31,7 @@ func ParseRate(s string) (Rate, error) {
 	if n < 1 || n > MaxRatePerSecond*uint64(per/time.Second) {
 		return Rate{}, fmt.Errorf("%w: %q is out of range, want more than 0 and at most %d/s", ErrRate, s, MaxRatePerSecond)
 	}
-	return Rate{Count: int(n), Per: per}, nil //nolint:gosec // n is at most 360,000,000
+	return Rate{Count: int(n), Per: per}, nil
 }
 
 // Interval is the time between two admissions: unit / count, rounded up to a whole

@@ -1,7 +1,9 @@
 package rooms
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -37,10 +39,14 @@ func Open(file string) (*Registry, error) {
 	return g, nil
 }
 
-// Reload reads the file again. A bad file keeps the old rooms and says why.
+// ErrNoFile means that the rooms come from no file that could be read again.
+var ErrNoFile = errors.New("rooms: there is no rooms file")
+
+// Reload reads the file again. A bad file keeps the old rooms and says why; fixed rooms
+// stay and say ErrNoFile.
 func (g *Registry) Reload() error {
 	if g.file == "" {
-		return nil
+		return ErrNoFile
 	}
 	g.reload.Lock()
 	defer g.reload.Unlock()
@@ -54,6 +60,18 @@ func (g *Registry) Reload() error {
 	}
 	g.put(all)
 	return nil
+}
+
+// Refresh is Reload for whoever cannot take an error: it logs what came of it.
+func (g *Registry) Refresh(log *slog.Logger) {
+	switch err := g.Reload(); {
+	case errors.Is(err, ErrNoFile):
+		log.Info("there is no rooms file to read again; --rooms names one")
+	case err != nil:
+		log.Error("the rooms file was not taken; the old rooms stay in force", "error", err)
+	default:
+		log.Info("rooms file read", "file", g.file, "rooms", len(g.All()))
+	}
 }
 
 func (g *Registry) put(all []Room) {

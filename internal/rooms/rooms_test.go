@@ -2,6 +2,7 @@ package rooms_test
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +53,7 @@ func TestParse_NamesEveryProblemWithItsLine(t *testing.T) {
 		"empty":            {"", []string{"rooms.yaml:1: no rooms"}},
 		"no list":          {"rooms:\n", []string{"rooms.yaml:1: rooms is empty"}},
 		"a list of null":   {"rooms:\n  -\n", []string{"rooms.yaml:2: a room must be fields"}},
-		"not yaml":         {"rooms: [", []string{"rooms.yaml: yaml: line 1"}},
+		"not yaml":         {"rooms: [", []string{"rooms.yaml:1: not YAML: "}},
 		"two documents":    {room + "---\nrooms: []\n", []string{"rooms.yaml:5: a second document"}},
 		"unknown field":    {room + "    capcity: 3\n", []string{`rooms.yaml:5: unknown field "capcity"`}},
 		"unknown in match": {room + "    match:\n      - hots: x\n", []string{`rooms.yaml:6: unknown field "hots"`}},
@@ -82,6 +83,7 @@ func TestParse_NamesEveryProblemWithItsLine(t *testing.T) {
 		"target with a star":           {room + "    targets: ['*.x.test']\n", []string{"rooms.yaml:5", "name each host"}},
 		"default off list":             {room + "    targets: [x.test]\n    default_target: 'https://y.test/'\n", []string{"rooms.yaml:6", "neither a path"}},
 		"default with user":            {room + "    targets: [x.test]\n    default_target: 'https://me@x.test/'\n", []string{"rooms.yaml:6", "neither a path"}},
+		"default is our own page":      {room + "    default_target: /r/a\n", []string{`rooms.yaml:5: room "a": default_target "/r/a" is a page of the waiting room itself`}},
 		"long title":                   {room + "    title: " + strings.Repeat("ü", 81) + "\n", []string{"rooms.yaml:5", "longer than 80"}},
 		"escape in message":            {room + "    message: \"a\\eb\"\n", []string{"rooms.yaml:5", "control character"}},
 	} {
@@ -112,8 +114,8 @@ func TestParse_TargetsAndOrigins(t *testing.T) {
 			[]string{"x", "//x", "http://", "http:x", "ftp://x", "http://me@x", "http://x?y", "http://x#y", "http://x:0"},
 		},
 		"default_target": {
-			[]string{"/", "/a?b=//c", "/a%2f"},
-			[]string{"a", "//x", "'/\\x'", "http://x", "javascript:alert(1)", "'?a'"},
+			[]string{"/", "/a?b=//c", "/a%2f", "/rooms", "/gateway", "/a/r/b"},
+			[]string{"a", "//x", "'/\\x'", "http://x", "javascript:alert(1)", "'?a'", "/r/a", "/r", "/r/a?target=/", "/%72/a", "/x/../r/a", "/x/%2e%2e/r/a", "/v1/rooms/a", "/gate"},
 		},
 	} {
 		for want, values := range map[bool][]string{true: c.good, false: c.bad} {
@@ -199,6 +201,40 @@ func TestRegistry_BadFileKeepsTheOldRooms(t *testing.T) {
 	}
 }
 
+// What SIGHUP does, and what the operator reads of it.
+func TestRefresh_SaysWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "rooms.yaml")
+	if err := os.WriteFile(file, []byte(good), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := rooms.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, content string
+		g             *rooms.Registry
+		want          []string
+		not           string
+	}{
+		{"no file", "", rooms.Fixed(rooms.Demo("x")), []string{"level=INFO", "no rooms file"}, "rooms file read"},
+		{"bad", "rooms:\n  - name: sale\n", opened, []string{"level=ERROR", "old rooms stay", file + ":2: room"}, "rooms file read"},
+		{"good", good, opened, []string{"level=INFO", "rooms file read", "rooms=1"}, "ERROR"},
+	} {
+		if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		c.g.Refresh(slog.New(slog.NewTextHandler(&out, nil)))
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), c.not) {
+				t.Errorf("%s: log is %q, want %q and not %q", c.name, out.String(), want, c.not)
+			}
+		}
+	}
+}
+
 func TestExampleFile_Parses(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../deploy/rooms.example.yaml")
@@ -227,7 +263,7 @@ func FuzzParse(f *testing.F) {
 			if err := r.Rules().Validate(); err != nil {
 				t.Fatalf("accepted a room that the line refuses: %v", err)
 			}
-			if len(r.Default) > queue.MaxTarget || strings.HasPrefix(r.Default, "//") {
+			if len(r.Default) > queue.MaxTarget || strings.HasPrefix(r.Default, "//") || strings.HasPrefix(r.Default, "/r/") {
 				t.Fatalf("accepted the default target %q", r.Default)
 			}
 		}
