@@ -137,7 +137,7 @@ func (w *Worker) tick(ctx context.Context, room queue.Room) (time.Duration, erro
 			return nextTick(t), nil
 		}
 		if ctx.Err() != nil {
-			break
+			return 0, nil //nolint:nilerr // the end of ctx is no failure of the tick
 		}
 	}
 	return tickSoonest, nil
