@@ -16,13 +16,20 @@ type Claims struct {
 	ID         string // jti
 	IssuedAt   time.Time
 	Expires    time.Time // never after the slot in the room ends
+	// Since is when the visitor went inside; a renewed pass keeps it. Zero: not said.
+	Since time.Time
 }
 
 // wire is the JWT form of Claims.
 type wire struct {
 	jwt.RegisteredClaims
-	Generation int64 `json:"gen"`
+	Generation int64            `json:"gen"`
+	Since      *jwt.NumericDate `json:"since,omitempty"`
+	Use        string           `json:"use,omitempty"`
 }
+
+// useHandover marks a token that travels once in a URL and is no pass by itself.
+const useHandover = "handover"
 
 // Leeway is how far the clocks of two machines may differ.
 const Leeway = 5 * time.Second
@@ -43,4 +50,7 @@ var (
 	ErrRoom       = errors.New("pass: of another room")
 	ErrIssuer     = errors.New("pass: of another issuer")
 	ErrGeneration = errors.New("pass: of an older generation")
+	// ErrHandover means that a hand-over token was shown as a pass, or a pass as a
+	// hand-over token.
+	ErrHandover = errors.New("pass: a hand-over token is no pass")
 )

@@ -56,24 +56,48 @@ func (s *Signer) JWKS() []byte { return bytes.Clone(s.jwks) }
 // Sign issues a pass for a visitor of a room that is good from now until expires, both
 // cut to whole seconds.
 func (s *Signer) Sign(room, visitor string, generation int64, now, expires time.Time) (string, Claims, error) {
-	if room == "" || visitor == "" || generation < 1 {
+	return s.Renew(Claims{Room: room, Visitor: visitor, Generation: generation, Since: now}, now, expires)
+}
+
+// Renew issues a pass for the same visitor, room, generation and begin as old, good from
+// now until expires.
+func (s *Signer) Renew(old Claims, now, expires time.Time) (string, Claims, error) {
+	return s.sign(old, "", now, expires)
+}
+
+// HandoverLife is how long a hand-over token is good: the time of one redirect, on a slow
+// phone.
+const HandoverLife = 2 * time.Minute
+
+// SignHandover issues a token that carries a visitor's admission to another domain, once,
+// in a URL. Whoever redeems it gives the visitor a pass; it is none itself.
+func (s *Signer) SignHandover(of Claims, now time.Time) (string, Claims, error) {
+	return s.sign(of, useHandover, now, now.Add(HandoverLife))
+}
+
+func (s *Signer) sign(of Claims, use string, now, expires time.Time) (string, Claims, error) {
+	if of.Room == "" || of.Visitor == "" || of.Generation < 1 {
 		return "", Claims{}, ErrClaims
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // crypto/rand.Read never fails
 	c := Claims{
-		Issuer: s.issuer, Room: room, Visitor: visitor, Generation: generation,
+		Issuer: s.issuer, Room: of.Room, Visitor: of.Visitor, Generation: of.Generation,
 		ID:       base64.RawURLEncoding.EncodeToString(id[:]),
-		IssuedAt: now.Truncate(time.Second), Expires: expires.Truncate(time.Second),
+		IssuedAt: now.Truncate(time.Second), Expires: expires.Truncate(time.Second), Since: of.Since.Truncate(time.Second),
 	}
-	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, wire{
+	w := wire{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: c.Issuer, Subject: c.Visitor, Audience: jwt.ClaimStrings{c.Room}, ID: c.ID,
 			IssuedAt: jwt.NewNumericDate(c.IssuedAt), NotBefore: jwt.NewNumericDate(c.IssuedAt),
 			ExpiresAt: jwt.NewNumericDate(c.Expires),
 		},
-		Generation: generation,
-	})
+		Generation: c.Generation, Use: use,
+	}
+	if !c.Since.IsZero() {
+		w.Since = jwt.NewNumericDate(c.Since)
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, w)
 	token.Header["kid"] = s.kid
 	signed, err := token.SignedString(s.key)
 	if err != nil {

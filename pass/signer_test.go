@@ -112,7 +112,7 @@ func TestSigner_HeaderAndClaimsAsDocumented(t *testing.T) {
 		t.Errorf("header %v", head)
 	}
 	at := float64(noon.Unix())
-	if body["iss"] != "anteroom" || body["sub"] != "visitor" || body["gen"] != 3.0 || body["iat"] != at || body["nbf"] != at || body["exp"] != at+90 || len(body) != 8 {
+	if body["iss"] != "anteroom" || body["sub"] != "visitor" || body["gen"] != 3.0 || body["iat"] != at || body["nbf"] != at || body["exp"] != at+90 || body["since"] != at || len(body) != 9 {
 		t.Errorf("claims %v", body)
 	}
 }

@@ -22,29 +22,43 @@ type Verifier struct {
 	Issuer string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Grace is for how long after its end a pass is still accepted. It is for a caller
+	// that then asks whether the visitor is inside: the slot of somebody active may have
+	// grown since the pass was issued.
+	Grace time.Duration
 }
 
 // Verify returns what the pass says if it is good for room now and of at least
 // generation minGeneration (0 accepts all). The error wraps one of the Err values.
 // The header names a key of Keys and can bring none: jwk, jku and x5c are not read.
 func (v Verifier) Verify(ctx context.Context, token, room string, minGeneration int64) (Claims, error) {
+	return v.verify(ctx, token, "", room, minGeneration)
+}
+
+// VerifyHandover is Verify for a token of SignHandover. It does not know whether the token
+// was used before: whoever redeems it has to.
+func (v Verifier) VerifyHandover(ctx context.Context, token, room string, minGeneration int64) (Claims, error) {
+	return v.verify(ctx, token, useHandover, room, minGeneration)
+}
+
+func (v Verifier) verify(ctx context.Context, token, use, room string, minGeneration int64) (Claims, error) {
 	if len(token) > MaxLength {
 		return Claims{}, fmt.Errorf("%w: longer than %d bytes", ErrMalformed, MaxLength)
 	}
 	if strings.ContainsAny(token, "\r\n") { // encoding/base64 would skip them
 		return Claims{}, fmt.Errorf("%w: line end", ErrMalformed)
 	}
-	now := v.Now
-	if now == nil {
-		now = time.Now
-	}
-	parser := jwt.NewParser(
-		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithStrictDecoding(),
-		jwt.WithLeeway(Leeway), jwt.WithIssuedAt(), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now))
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation())
 	var w wire
 	_, err := parser.ParseWithClaims(token, &w, func(t *jwt.Token) (any, error) { return v.key(ctx, t) })
+	if err == nil {
+		err = v.inTime(&w)
+	}
 	if err != nil {
 		return Claims{}, sentinel(err)
+	}
+	if w.Use != use {
+		return Claims{}, ErrHandover
 	}
 	return v.check(w, room, minGeneration)
 }
@@ -64,6 +78,19 @@ func (v Verifier) key(ctx context.Context, t *jwt.Token) (any, error) {
 	return key, nil
 }
 
+// inTime checks exp, nbf and iat.
+func (v Verifier) inTime(w *wire) error {
+	now := time.Now
+	if v.Now != nil {
+		now = v.Now
+	}
+	err := jwt.NewValidator(jwt.WithLeeway(Leeway), jwt.WithIssuedAt(), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)).Validate(w)
+	if v.Grace > 0 && errors.Is(err, jwt.ErrTokenExpired) && now().Before(w.ExpiresAt.Add(v.Grace)) {
+		return nil
+	}
+	return err
+}
+
 func (v Verifier) check(w wire, room string, minGeneration int64) (Claims, error) {
 	switch {
 	case w.Subject == "" || w.ID == "" || w.IssuedAt == nil || w.NotBefore == nil || w.Generation < 1 || len(w.Audience) == 0:
@@ -75,10 +102,14 @@ func (v Verifier) check(w wire, room string, minGeneration int64) (Claims, error
 	case w.Generation < minGeneration:
 		return Claims{}, ErrGeneration
 	}
-	return Claims{
+	c := Claims{
 		Issuer: w.Issuer, Room: room, Visitor: w.Subject, Generation: w.Generation, ID: w.ID,
 		IssuedAt: w.IssuedAt.Time, Expires: w.ExpiresAt.Time,
-	}, nil
+	}
+	if w.Since != nil {
+		c.Since = w.Since.Time
+	}
+	return c, nil
 }
 
 // sentinel turns the library's errors into ours. Ours come first: the library wraps what
