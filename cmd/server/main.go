@@ -14,7 +14,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	cfg, err := parse(os.Args[1:], os.Getenv, os.Stderr)
+	cfg, err := parse(os.Args[1:], os.Getenv, os.Stdout)
 	if err == nil {
 		err = run(ctx, cfg, os.Stdout, os.Stderr, nil)
 	}

@@ -46,11 +46,11 @@ func Parse(name string, data []byte) ([]Room, error) {
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
 // syntaxError writes what the YAML reader says as all other problems are written, so that
-// editors and people find the line.
+// editors and people find the line. It is where the torn part begins, at times one too early.
 func syntaxError(name string, err error) error {
 	text := err.Error()
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("%s:%s: not YAML: %s", name, m[1], text[len(m[0]):])
+		return fmt.Errorf("%s:%s: not YAML, here or below: %s", name, m[1], text[len(m[0]):])
 	}
 	return fmt.Errorf("%s: not YAML: %s", name, strings.TrimPrefix(text, "yaml: "))
 }

@@ -53,7 +53,7 @@ func TestParse_NamesEveryProblemWithItsLine(t *testing.T) {
 		"empty":            {"", []string{"rooms.yaml:1: no rooms"}},
 		"no list":          {"rooms:\n", []string{"rooms.yaml:1: rooms is empty"}},
 		"a list of null":   {"rooms:\n  -\n", []string{"rooms.yaml:2: a room must be fields"}},
-		"not yaml":         {"rooms: [", []string{"rooms.yaml:1: not YAML: "}},
+		"not yaml":         {"rooms: [", []string{"rooms.yaml:1: not YAML, here or below: "}},
 		"two documents":    {room + "---\nrooms: []\n", []string{"rooms.yaml:5: a second document"}},
 		"unknown field":    {room + "    capcity: 3\n", []string{`rooms.yaml:5: unknown field "capcity"`}},
 		"unknown in match": {room + "    match:\n      - hots: x\n", []string{`rooms.yaml:6: unknown field "hots"`}},
