@@ -10,6 +10,9 @@ func keyRoom(room string) string    { return "anteroom:{" + room + "}:room" }   
 func keyPace(room string) string    { return "anteroom:{" + room + "}:pace" }    // string GCRA time in µs, TTL a second past its use
 func keyAlive(room string) string   { return "anteroom:{" + room + "}:alive:" }  // prefix; + id: string ms until which present, TTL keep_place
 
+// keyUsed: string 1; TTL until the hand-over token with this id ends.
+func keyUsed(room, token string) string { return "anteroom:{" + room + "}:used:" + token }
+
 // keys is what every script gets, in the order of lua/prelude.lua.
 func keys(room string) []string {
 	return []string{keyWaiting(room), keyActive(room), keySpent(room), keyRoom(room), keyPace(room), keyAlive(room)}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -79,9 +80,10 @@ func TestKill_EveryStepIsOneCall(t *testing.T) {
 		{"poll", func() error { _, err := line.Poll(ctx, room, []queue.Ticket{ticket}); return err }},
 		{"claim", func() error { _, err := line.Claim(ctx, room, ticket); return err }},
 		{"touch", func() error {
-			_, err := line.Touch(ctx, room, 0, []queue.Inside{{ID: ticket.ID, Generation: ticket.Generation}})
+			_, err := line.Touch(ctx, room, []queue.Inside{{ID: ticket.ID, Generation: ticket.Generation}})
 			return err
 		}},
+		{"redeem", func() error { _, err := line.Redeem(ctx, room, "token", ticket.Generation, time.Minute); return err }},
 		{"away", func() error { return line.Away(ctx, room, ticket.ID) }},
 		{"leave", func() error { _, err := line.Leave(ctx, room, ticket); return err }},
 		{"admit", func() error { _, err := line.Admit(ctx, room); return err }},

@@ -46,13 +46,18 @@ func (l *Line) call(ctx context.Context, step string, script *redis.Script, room
 
 // run is call for a step that has already asked what is known.
 func (l *Line) run(ctx context.Context, step string, script *redis.Script, room Room, k known, own ...any) ([]int64, error) {
+	return l.eval(ctx, step, script, room, k, keys(room.Name), own)
+}
+
+// eval runs a script on the keys of a room and reads its answer.
+func (l *Line) eval(ctx context.Context, step string, script *redis.Script, room Room, k known, names []string, own []any) ([]int64, error) {
 	now := int64(0)
 	if l.clock != nil {
 		now = l.clock()
 	}
 	args := make([]any, 0, 6+len(own))
 	args = append(args, now, k.generation > 0, k.generation, ms(room.Rules.Heartbeat), ms(room.Rules.KeepPlace), ms(settle))
-	reply, err := script.Run(ctx, l.rdb, keys(room.Name), append(args, own...)...).Slice()
+	reply, err := script.Run(ctx, l.rdb, names, append(args, own...)...).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s in room %s: %w", ErrStore, step, room.Name, err)
 	}

@@ -23,6 +23,8 @@ var (
 	awayLua string
 	//go:embed lua/admit.lua
 	admitLua string
+	//go:embed lua/redeem.lua
+	redeemLua string
 	//go:embed lua/reset.lua
 	resetLua string
 	//go:embed lua/status.lua
@@ -37,6 +39,7 @@ var (
 	leaveScript  = redis.NewScript(preludeLua + leaveLua)
 	awayScript   = redis.NewScript(preludeLua + awayLua)
 	admitScript  = redis.NewScript(preludeLua + admitLua)
+	redeemScript = redis.NewScript(preludeLua + redeemLua)
 	resetScript  = redis.NewScript(preludeLua + resetLua)
 	statusScript = redis.NewScript(preludeLua + statusLua)
 )

@@ -10,16 +10,17 @@ type Inside struct {
 	ID         ID
 	Generation int64
 	Ends       time.Time
+	// Extend above 0 lengthens a claimed slot to that long from now; it shortens none.
+	Extend time.Duration
 }
 
-// Touch notes that the holders of passes are active, up to MaxPolls a call. extend
-// above 0 lengthens a claimed slot to that long from now; 0 leaves it. A valid pass
+// Touch notes that the holders of passes are active, up to MaxPolls a call, and says where
+// each stands: active, or expired when its slot is over, left or released. A valid pass
 // whose slot Redis forgot takes it again until its end, over capacity if it must.
-func (l *Line) Touch(ctx context.Context, room Room, extend time.Duration, passes []Inside) ([]Standing, error) {
-	args := make([]any, 0, 1+3*len(passes))
-	args = append(args, ms(extend))
+func (l *Line) Touch(ctx context.Context, room Room, passes []Inside) ([]Standing, error) {
+	args := make([]any, 0, 4*len(passes))
 	for _, p := range passes {
-		args = append(args, string(p.ID), p.Generation, p.Ends.UnixMilli())
+		args = append(args, string(p.ID), p.Generation, p.Ends.UnixMilli(), ms(p.Extend))
 	}
 	v, err := l.call(ctx, "touch", touchScript, room, args...)
 	if err != nil {

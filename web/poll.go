@@ -26,9 +26,9 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) error {
 // ask polls the line for a ticket. A place that is gone is an error here: the visitor
 // has to join again.
 func (s *Server) ask(r *http.Request, room rooms.Room, t queue.Ticket) (queue.Standing, error) {
-	ctx, cancel := s.store(r)
-	defer cancel()
-	at, err := s.Polls.Poll(ctx, room.Queue(), t)
+	// Polls bounds its own time: a timer for each of the most frequent requests would
+	// cost more than reading the ticket does.
+	at, err := s.Polls.Poll(r.Context(), room.Queue(), t)
 	if err != nil {
 		return queue.Standing{}, err
 	}
@@ -56,7 +56,7 @@ func (s *Server) retake(r *http.Request, room rooms.Room, t queue.Ticket, at que
 	}
 	ctx, cancel := s.store(r)
 	defer cancel()
-	got, err := s.Line.Touch(ctx, room.Queue(), 0, []queue.Inside{{ID: t.ID, Generation: claims.Generation, Ends: claims.Expires}})
+	got, err := s.Line.Touch(ctx, room.Queue(), []queue.Inside{{ID: t.ID, Generation: claims.Generation, Ends: claims.Expires}})
 	if err != nil {
 		return at, err
 	}

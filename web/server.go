@@ -19,7 +19,7 @@ import (
 type Line interface {
 	Join(ctx context.Context, room queue.Room, id queue.ID, shown *queue.Ticket) (queue.Joined, error)
 	Claim(ctx context.Context, room queue.Room, t queue.Ticket) (queue.Standing, error)
-	Touch(ctx context.Context, room queue.Room, extend time.Duration, passes []queue.Inside) ([]queue.Standing, error)
+	Touch(ctx context.Context, room queue.Room, passes []queue.Inside) ([]queue.Standing, error)
 	Leave(ctx context.Context, room queue.Room, t queue.Ticket) (queue.State, error)
 	Release(ctx context.Context, room queue.Room, id queue.ID) (queue.State, error)
 	Away(ctx context.Context, room queue.Room, id queue.ID) error

@@ -1,15 +1,14 @@
 -- touch: people inside show their pass. A pass that outlived the room's memory takes
 -- its slot again, over capacity if it must: the visitor was let in.
 --
--- ARGV  7 how long a touch extends the slot, ms; 0 = fixed sessions
---       8.. three a pass: id, generation, when it ends (ms)
+-- ARGV  7.. four a pass: id, generation, when it ends (ms), how long from now its slot
+--       shall last at least (ms; 0 = as it is)
 -- Returns two integers a pass: state, ms left inside; then the room's generation.
 -- Cost: O(log N) a pass.
-local extend = tonumber(ARGV[7])
 load()
 local out = {}
-for i = 8, #ARGV, 3 do
-  local id, gen, ends = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+for i = 7, #ARGV, 4 do
+  local id, gen, ends, extend = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
   local state, expiry
   -- A pass has no place of its own: it was issued before it ends, and it counts as
   -- older than this memory unless the slot is known.

@@ -1,0 +1,21 @@
+package queue
+
+import (
+	"context"
+	"time"
+)
+
+// Redeem uses up a token of a room that is good once, by its id (at most 64 bytes). It is
+// true for exactly one caller, whoever else asks at the same time. keep is for how long
+// the use is remembered: past the token's end. A Redis that forgot the room has forgotten
+// uses too.
+func (l *Line) Redeem(ctx context.Context, room Room, token string, generation int64, keep time.Duration) (bool, error) {
+	mem := l.mem.of(room.Name)
+	v, err := l.eval(ctx, "redeem", redeemScript, room, mem.known(room.Rules),
+		append(keys(room.Name), keyUsed(room.Name, token)), []any{generation, max(1, ms(keep))})
+	if err != nil {
+		return false, err
+	}
+	mem.saw(v[1])
+	return v[0] == 1, nil
+}
