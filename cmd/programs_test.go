@@ -50,7 +50,7 @@ func build(dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "go", append(args, "./server", "./admitter", "./rehearse")...).CombinedOutput() //nolint:gosec // our own words
+	out, err := exec.CommandContext(ctx, "go", append(args, "./server", "./admitter", "./rehearse")...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
