@@ -187,7 +187,7 @@ func TestWR04_AnOutageCostsNobodyAPlace(t *testing.T) {
 			t.Fatalf("person %d is %s with %d ahead after the outage, want waiting with %d", i, now.State, now.Ahead, i)
 		}
 	}
-	for range 3 {
+	for range 5 {
 		s.advance(5 * time.Second)
 		s.poll(waiting)
 	}
@@ -338,4 +338,26 @@ func TestRQ05_AMillionAbsentAreLookedAtInBoundedSteps(t *testing.T) {
 	if slow > int64(steps)/20 { // a busy machine may stop Redis in the middle of a few
 		t.Errorf("%d of %d steps took longer than 10 ms", slow, steps)
 	}
+}
+
+// TestHeartbeat_AShortOneDoesNotStopALineOfOne: the only visitor who asks is told to come
+// back later than the heartbeat; that is no outage.
+func TestHeartbeat_AShortOneDoesNotStopALineOfOne(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		r := testRules()
+		r.Capacity, r.Interval, r.Burst, r.Heartbeat, r.ClaimWindow = 5, time.Minute, 1, 5*time.Second, 2*time.Minute
+		s := newStage(t, rdb, r)
+		tickets := s.join(3) // one straight in, the head of the line away, one who asks
+		for asked := time.Duration(0); asked < 5*time.Minute; asked += 20 * time.Second {
+			if s.poll(tickets[2:])[0].State == queue.Admitted {
+				return
+			}
+			for range 200 {
+				s.advance(100 * time.Millisecond)
+				s.admit()
+			}
+		}
+		t.Error("the living visitor was not let in within five minutes at one a minute")
+	})
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,7 +18,8 @@ type PollStep interface {
 type Group struct {
 	line    PollStep
 	timeout time.Duration
-	rooms   sync.Map // name → *batcher; bounded by the rooms file
+	rooms   sync.Map  // name → *batcher; bounded by the rooms file
+	free    sync.Pool // of *asking, because each request needs one
 }
 
 // groupFlights is how many calls of one room may be in flight: while Redis works on one,
@@ -26,7 +28,9 @@ const groupFlights = 2
 
 // NewGroup groups polls on line; each call has timeout to be answered.
 func NewGroup(line PollStep, timeout time.Duration) *Group {
-	return &Group{line: line, timeout: timeout}
+	return &Group{line: line, timeout: timeout, free: sync.Pool{
+		New: func() any { return &asking{done: make(chan struct{}, 1)} },
+	}}
 }
 
 type batcher struct {
@@ -37,12 +41,14 @@ type batcher struct {
 
 type asking struct {
 	ticket   Ticket
+	since    time.Time
 	standing Standing
 	err      error
-	done     chan struct{}
+	done     chan struct{} // takes one value when standing and err are set
 }
 
-// Poll is Line.Poll for one ticket. When ctx ends first, its error is returned and the
+// Poll is Line.Poll for one ticket. It takes at most twice the timeout: one for calls
+// that went before, one for its own. When ctx ends first, its error is returned and the
 // poll may still be carried out.
 func (g *Group) Poll(ctx context.Context, room Room, t Ticket) (Standing, error) {
 	v, ok := g.rooms.Load(room.Name)
@@ -50,7 +56,8 @@ func (g *Group) Poll(ctx context.Context, room Room, t Ticket) (Standing, error)
 		v, _ = g.rooms.LoadOrStore(room.Name, &batcher{})
 	}
 	b := v.(*batcher)
-	a := &asking{ticket: t, done: make(chan struct{})}
+	a := g.free.Get().(*asking)
+	a.ticket, a.since = t, time.Now()
 	b.mu.Lock()
 	b.pending = append(b.pending, a)
 	start := b.flights < groupFlights
@@ -63,7 +70,9 @@ func (g *Group) Poll(ctx context.Context, room Room, t Ticket) (Standing, error)
 	}
 	select {
 	case <-a.done:
-		return a.standing, a.err
+		standing, err := a.standing, a.err
+		g.free.Put(a)
+		return standing, err
 	case <-ctx.Done():
 		return Standing{}, context.Cause(ctx)
 	}
@@ -88,18 +97,38 @@ func (g *Group) fly(b *batcher, room Room) {
 	}
 }
 
+// send asks for a batch. Whoever has waited for longer than a call may take, behind a
+// Redis that hangs, is answered without one.
 func (g *Group) send(batch []*asking, room Room) {
 	ctx, cancel := context.WithTimeout(context.Background(), g.timeout)
 	defer cancel()
+	now := time.Now()
+	batch = slices.DeleteFunc(batch, func(a *asking) bool {
+		late := now.Sub(a.since) > g.timeout
+		if late {
+			a.answer(Standing{}, context.DeadlineExceeded)
+		}
+		return late
+	})
+	if len(batch) == 0 {
+		return
+	}
 	tickets := make([]Ticket, len(batch))
 	for i, a := range batch {
 		tickets[i] = a.ticket
 	}
 	standings, err := g.line.Poll(ctx, room, tickets)
 	for i, a := range batch {
-		if a.err = err; err == nil {
-			a.standing = standings[i]
+		if err != nil {
+			a.answer(Standing{}, err)
+		} else {
+			a.answer(standings[i], nil)
 		}
-		close(a.done)
 	}
+}
+
+// answer is the last that a sender does with a: its owner may use it again at once.
+func (a *asking) answer(s Standing, err error) {
+	a.standing, a.err = s, err
+	a.done <- struct{}{}
 }

@@ -89,6 +89,26 @@ func TestGroup_ErrorsReachEveryCallerAndDeadlinesHold(t *testing.T) {
 	})
 }
 
+// However many wait behind a Redis that hangs, nobody waits for more than two calls.
+func TestGroup_NobodyWaitsForMoreThanTwoCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 400 * time.Millisecond
+		g := queue.NewGroup(&slowStep{takes: time.Hour}, timeout)
+		var wg sync.WaitGroup
+		for range 20 * queue.MaxPolls {
+			wg.Go(func() {
+				began := time.Now()
+				_, err := g.Poll(t.Context(), queue.Room{Name: "r"}, queue.Ticket{})
+				if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 2*timeout {
+					t.Errorf("Poll says %v after %v", err, took)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
 func ExampleSigner() {
 	signer, _ := queue.NewSigner([]byte("a secret of at least thirty-two bytes"))
 	id := signer.DeriveID("sale", "the visitor's secret", 0)

@@ -61,11 +61,16 @@ func (m *model) begin(now int64) {
 	}
 }
 
-// reform holds admission for the longest poll that anybody may have been told, and a second.
-func (m *model) reform(now int64) { m.restored, m.hold = m.ms(now), m.ms(now)+16_000 }
+// reform holds admission for the longest time in which a page asks, and a second.
+func (m *model) reform(now int64) { m.restored, m.hold = m.ms(now), m.ms(now)+21_000 }
+
+// silent tells whether nobody was answered for so long that it must have been an outage.
+func (m *model) silent(now int64) bool {
+	return m.ms(now)-m.polled > max(m.rules.Heartbeat.Milliseconds(), 21_000)
+}
 
 func (m *model) answered(now int64) {
-	if m.ms(now)-m.polled > m.rules.Heartbeat.Milliseconds() && len(m.waiting) > 0 {
+	if m.silent(now) && len(m.waiting) > 0 {
 		m.reform(now)
 	}
 	m.polled = m.ms(now)
@@ -261,7 +266,7 @@ func (m *model) admit(now int64) (in, passed []queue.ID) {
 		}
 	}
 	allowed, capacity := m.paceAllows(now), int64(m.rules.Capacity)
-	stopped := m.ms(now) < m.hold || m.ms(now)-m.polled > m.rules.Heartbeat.Milliseconds()
+	stopped := m.ms(now) < m.hold || m.silent(now)
 	for _, id := range m.line() {
 		if stopped || int64(len(in)) >= allowed || int64(len(m.active)) >= capacity {
 			break

@@ -14,9 +14,13 @@ const (
 	longestPoll  = 15 * time.Second
 	// pollsOfWait is into how many polls the expected wait is cut.
 	pollsOfWait = 5
+	// slowestPoll is how often a page without script asks: a shorter refresh would take
+	// the focus away from people who use assistive tools.
+	slowestPoll = 20 * time.Second
 	// settle is how long admission waits while a forgotten line re-forms: whatever a
-	// ticket was told, and by whichever process, it has asked once by then.
-	settle = longestPoll + time.Second
+	// ticket was told, and by whichever process, it has asked once by then. A silence of
+	// less than that says nothing about an outage, for there may be one visitor only.
+	settle = slowestPoll + time.Second
 )
 
 // planPolls spaces polls by the expected wait: a fifth of it, at least 2 s so that a

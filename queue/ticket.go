@@ -3,7 +3,6 @@ package queue
 import (
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -45,7 +44,7 @@ const (
 )
 
 // Signer signs and reads tickets with HMAC-SHA256 cut to 128 bits.
-type Signer struct{ keys [][]byte }
+type Signer struct{ keys []*macKey }
 
 // NewSigner signs with the first key and accepts the tickets of all of them, so that
 // a key can be replaced while people wait.
@@ -55,7 +54,7 @@ func NewSigner(signing []byte, accepted ...[]byte) (*Signer, error) {
 		if len(key) < 32 {
 			return nil, ErrTicketKey
 		}
-		s.keys = append(s.keys, key)
+		s.keys = append(s.keys, newMACKey(key))
 	}
 	return s, nil
 }
@@ -78,7 +77,8 @@ func (s *Signer) Sign(t Ticket) (string, error) {
 	b = binary.AppendUvarint(b, uint64(len(t.Room)))
 	b = append(b, t.Room...)
 	b = append(b, t.Target...)
-	return base64.RawURLEncoding.EncodeToString(append(b, mac(s.keys[0], "ticket", b)...)), nil
+	sum := s.keys[0].mac("ticket", b)
+	return base64.RawURLEncoding.EncodeToString(append(b, sum[:]...)), nil
 }
 
 // Parse reads a token that must be of room. Every fault is ErrTicket.
@@ -106,7 +106,7 @@ func (s *Signer) Parse(room, token string) (Ticket, error) {
 
 func (s *Signer) signed(body, sum []byte) bool {
 	for _, key := range s.keys {
-		if hmac.Equal(mac(key, "ticket", body), sum) {
+		if want := key.mac("ticket", body); hmac.Equal(want[:], sum) {
 			return true
 		}
 	}
@@ -151,7 +151,8 @@ func (s *Signer) DeriveID(room, secret string, n int) ID {
 	b = strconv.AppendInt(b, int64(n), 10)
 	b = append(b, 0)
 	b = append(b, secret...)
-	return encodeID(mac(s.keys[0], "id", b)[:idBytes])
+	sum := s.keys[0].mac("id", b)
+	return encodeID(sum[:idBytes])
 }
 
 // NewSecret is 128 random bits in base64url: a visitor cookie's value.
@@ -162,12 +163,3 @@ func NewSecret() string {
 }
 
 func encodeID(b []byte) ID { return ID(base64.RawURLEncoding.EncodeToString(b)) }
-
-// mac binds a purpose to the message, so that an id is never a ticket's signature.
-func mac(key []byte, purpose string, message []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte(purpose))
-	h.Write([]byte{0})
-	h.Write(message)
-	return h.Sum(nil)[:macBytes]
-}

@@ -71,8 +71,8 @@ forget()
 local waiting, active = redis.call('ZCARD', WAITING), redis.call('ZCARD', ACTIVE)
 local admitted, aside, dropped, seen = 0, 0, 0, 0
 local hold = held()
--- Nobody was answered for a heartbeat: whoever lives cannot be told from whoever left.
-local silent = now_ms - room.polled > HEARTBEAT
+-- Nobody was answered for long: whoever lives cannot be told from whoever left.
+local silent = now_ms - room.polled > SILENCE
 
 local tat = pace_time(interval_us, burst, slack)
 local allowed = pace_allows(tat, interval_us, burst)

@@ -7,11 +7,13 @@
 -- Cost: O(log N) a ticket; the caller bounds the batch.
 load()
 answered()
-local out = {}
+local out, n = {}, 0
+-- interval() reads these for each ticket.
+for i = 7, 9 do ARGV[i] = tonumber(ARGV[i]) end
 
 local function say(state, ahead, left, poll_ms)
-  local n = #out
   out[n + 1], out[n + 2], out[n + 3], out[n + 4] = state, ahead, left, poll_ms
+  n = n + 4
 end
 
 local function wait(id, ahead)
@@ -42,6 +44,5 @@ for i = 10, #ARGV, 3 do
   end
 end
 save()
-out[#out + 1] = held()
-out[#out + 1] = int(room.gen)
+out[n + 1], out[n + 2] = held(), int(room.gen)
 return out

@@ -9,6 +9,8 @@
 -- Numbers are integers below 2^53; those above 2^31 travel as strings made by int().
 local WAITING, ACTIVE, SPENT, ROOM, PACE, ALIVE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local HEARTBEAT, KEEP, SETTLE = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+-- Nobody was answered for longer than this while people waited: the silence was ours.
+local SILENCE = math.max(HEARTBEAT, SETTLE)
 local MAX_EXACT = 9007199254740991
 -- No rule brings a ticket back a day after it was issued, so a spent id need not be
 -- remembered for longer than that.
@@ -53,9 +55,9 @@ local function hold_admission()
 end
 
 local function load()
-  local f = { 'gen', 'floor', 'made', 'last', 'restored', 'polled', 'hold', 'bound' }
-  local v = redis.call('HMGET', ROOM, unpack(f))
-  for i, name in ipairs(f) do room[name] = tonumber(v[i] or 0) end
+  local v = redis.call('HMGET', ROOM, 'gen', 'floor', 'made', 'last', 'restored', 'polled', 'hold', 'bound')
+  room.gen, room.floor, room.made, room.last = tonumber(v[1] or 0), tonumber(v[2] or 0), tonumber(v[3] or 0), tonumber(v[4] or 0)
+  room.restored, room.polled, room.hold, room.bound = tonumber(v[5] or 0), tonumber(v[6] or 0), tonumber(v[7] or 0), tonumber(v[8] or 0)
   -- A clock that went back must not hold the line for that long.
   if room.hold - now_ms > KEEP + SETTLE then set('hold', now_ms + SETTLE) end
   local seen = tonumber(ARGV[3])
@@ -72,10 +74,10 @@ local function load()
   end
 end
 
--- answered notes that visitors are being served. A silence longer than the
--- heartbeat while people waited was ours: it costs nobody a place.
+-- answered notes that visitors are being served. A silence that was ours costs nobody
+-- a place.
 local function answered()
-  if now_ms - room.polled > HEARTBEAT and redis.call('ZCARD', WAITING) > 0 then
+  if now_ms - room.polled > SILENCE and redis.call('ZCARD', WAITING) > 0 then
     hold_admission()
   end
   set('polled', now_ms)
@@ -135,7 +137,8 @@ end
 -- present, never sooner than three poll intervals away; it lives for keep_place.
 local function beat(id, poll_ms)
   local present = math.max(HEARTBEAT, 3 * poll_ms)
-  redis.call('SET', ALIVE .. id, int(now_ms + present), 'PX', int(math.max(KEEP, present)))
+  -- Whole numbers of this size need no int(): Redis itself prints them exactly.
+  redis.call('SET', ALIVE .. id, now_ms + present, 'PX', math.max(KEEP, present))
 end
 
 -- theoretical arrival time of the pace (GCRA). Time in which the line was not held
