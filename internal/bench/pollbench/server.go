@@ -154,6 +154,8 @@ func (o order) front(address string) (http.Handler, error) {
 type alone struct{ line *queue.Line }
 
 func (a alone) Poll(ctx context.Context, room queue.Room, t queue.Ticket) (queue.Standing, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
 	out, err := a.line.Poll(ctx, room, []queue.Ticket{t})
 	if err != nil {
 		return queue.Standing{}, err
