@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,6 +99,24 @@ func TestSecondSignal_EndsAtOnce(t *testing.T) {
 	p.wait(5 * time.Second) // the drain would take 10
 	if p.cmd.ProcessState.Exited() {
 		t.Errorf("it exited with %d, want an end by the signal", p.cmd.ProcessState.ExitCode())
+	}
+}
+
+// Without its Redis an embedded server is of no use: it ends, and says why.
+func TestEmbeddedRedisThatDies_EndsTheServer(t *testing.T) {
+	t.Parallel()
+	redistest.Need(t)
+	p, _ := serve(t, "--log-level=debug")
+	pid, err := strconv.Atoi(p.await(`started.*redis-server pid=(\d+)`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.wait(15 * time.Second)
+	if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.said.String(), "redis-server ended by itself") {
+		t.Errorf("it exited with %d: %s", code, p.said)
 	}
 }
 

@@ -118,8 +118,12 @@ func (c *Common) Problems() []string {
 
 // ListenProblem checks an address to listen on.
 func ListenProblem(flag, address string) []string {
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		return []string{fmt.Sprintf("%s is %q, want host:port or :port", flag, address)}
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port) // a number, or a name such as http
+	}
+	if err != nil || port == "" {
+		return []string{fmt.Sprintf("%s is %q, want host:port or :port, with a port from 0 to 65535", flag, address)}
 	}
 	return nil
 }

@@ -82,6 +82,18 @@ func TestParse_UnreadableFlagStandsAlone(t *testing.T) {
 	}
 }
 
+func TestListenProblem(t *testing.T) {
+	t.Parallel()
+	for address, good := range map[string]bool{
+		":0": true, ":8080": true, "localhost:1": true, "[::1]:80": true, "0.0.0.0:65535": true, ":http": true,
+		"": false, "8080": false, "h": false, ":": false, "h:": false, ":65536": false, ":-1": false, ":none-such": false, "::1:80": false,
+	} {
+		if got := config.ListenProblem("--listen", address); (got == nil) != good {
+			t.Errorf("%q: %q, want accepted %v", address, got, good)
+		}
+	}
+}
+
 func TestParse_MissingRoomsFile(t *testing.T) {
 	t.Parallel()
 	_, err := parse([]string{"--rooms=/nowhere/rooms.yaml"}, nothing, io.Discard)
