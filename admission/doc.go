@@ -2,5 +2,5 @@
 // the wait, as pure functions, and runs the worker that ticks the line.
 //
 // The line's admit step applies the same rules atomically in Redis; HowMany is their
-// definition, and tests hold the script against it.
+// definition, and a test holds the script against it in random timelines.
 package admission
