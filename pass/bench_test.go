@@ -1,14 +1,13 @@
 package pass_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/anteroom/anteroom/pass"
 )
 
-func BenchmarkPass(b *testing.B) {
+func BenchmarkSign(b *testing.B) {
 	key, err := pass.GenerateKey()
 	if err != nil {
 		b.Fatal(err)
@@ -18,25 +17,10 @@ func BenchmarkPass(b *testing.B) {
 		b.Fatal(err)
 	}
 	now := time.Now()
-	token, _, err := signer.Sign("sale", "visitor", 1, now, now.Add(time.Hour))
-	if err != nil {
-		b.Fatal(err)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := signer.Sign("sale", "visitor", 1, now, now.Add(time.Hour)); err != nil {
+			b.Fatal(err)
+		}
 	}
-	b.Run("sign", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, _, err := signer.Sign("sale", "visitor", 1, now, now.Add(time.Hour)); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	verifier := pass.Verifier{Keys: signer.Keys()}
-	b.Run("verify", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := verifier.Verify(context.Background(), token, "sale", 1); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -12,10 +12,10 @@ const (
 	HeaderPass    = "Anteroom-Pass"
 )
 
-// stripOwned removes every header that a server behind might read as one of ours. It also
+// StripOwned removes every header that a server behind might read as one of ours. It also
 // takes our names out of Connection, by which a client would tell a reverse proxy behind
 // to drop the headers that we set (RFC 9110, section 7.6.1).
-func stripOwned(h http.Header) {
+func StripOwned(h http.Header) {
 	for name := range h {
 		if owned(name) {
 			delete(h, name)

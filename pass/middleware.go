@@ -29,6 +29,9 @@ type Config struct {
 	// https://shop.example. Empty takes them from the request: set it behind a proxy
 	// that ends TLS.
 	PublicURL string
+	// Origins are other hosts (host or host:port) whose pages call this site's API. They may
+	// read that a call was refused.
+	Origins []string
 	// CookieName is the cookie that carries the pass. Default CookieName(Room).
 	CookieName string
 	// MinGeneration, if set, names the oldest generation of the room that is accepted.
@@ -109,9 +112,8 @@ func Middleware(c Config) func(http.Handler) http.Handler {
 // gate is a Config with its defaults in place.
 type gate struct {
 	Config
-	queuePage string // all but the target's value
-	problem   string // URI of the problem type
-	site      string // of PublicURL; empty takes the request's
+	refusal *Refusal
+	site    string // of PublicURL; empty takes the request's
 }
 
 func newGate(c Config) *gate {
@@ -125,30 +127,23 @@ func newGate(c Config) *gate {
 	if g.Logger == nil {
 		g.Logger = slog.New(slog.DiscardHandler)
 	}
-	page, _ := queueURL(c.QueueURL) // Validate has seen it
-	page.Fragment, page.RawFragment = "", ""
-	g.problem = page.ResolveReference(&url.URL{Path: problemPath}).String()
-	if page.RawQuery != "" {
-		page.RawQuery += "&"
-	}
-	page.RawQuery += "target="
-	g.queuePage = page.String()
+	g.refusal, _ = NewRefusal(c.QueueURL, c.Origins...) // Validate has seen it
 	return g
 }
 
 func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	shown := g.tokens(r)
+	shown := Shown(r, g.CookieName)
 	// A shallow copy: trailers and path values stay shared with the server and the router.
 	r = r.WithContext(r.Context())
 	r.Header = r.Header.Clone()
-	stripOwned(r.Header)
+	StripOwned(r.Header)
 	if g.Exempt != nil && g.Exempt(r) {
 		next.ServeHTTP(w, r)
 		return
 	}
 	claims, ok := g.admitted(r, shown)
 	if !ok {
-		g.refuse(w, r)
+		g.refusal.Serve(w, r, g.siteOf(r))
 		return
 	}
 	r.Header.Set(HeaderVisitor, claims.Visitor)
@@ -176,8 +171,9 @@ func (g *gate) admitted(r *http.Request, shown []string) (Claims, bool) {
 	return Claims{}, false
 }
 
-// tokens are the passes that a request shows, the most deliberate first.
-func (g *gate) tokens(r *http.Request) []string {
+// Shown are the passes that a request shows, the most deliberate first: header, bearer,
+// then the cookies of that name. There are four at most.
+func Shown(r *http.Request, cookie string) []string {
 	var shown []string
 	if t := r.Header.Get(HeaderPass); t != "" {
 		shown = append(shown, t)
@@ -186,7 +182,7 @@ func (g *gate) tokens(r *http.Request) []string {
 	if t = strings.TrimSpace(t); t != "" && strings.EqualFold(scheme, "Bearer") {
 		shown = append(shown, t)
 	}
-	for _, c := range r.CookiesNamed(g.CookieName) {
+	for _, c := range r.CookiesNamed(cookie) {
 		shown = append(shown, c.Value)
 	}
 	return shown[:min(len(shown), maxTokens)]

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -22,34 +23,79 @@ type problem struct {
 	QueueURL string `json:"queue_url"`
 }
 
-// refuse sends a visitor without a pass to the queue page. It names the address to come
-// back to: of a page load its own, else the page that the request came from, for the
-// address of a form or a call is not a page.
-func (g *gate) refuse(w http.ResponseWriter, r *http.Request) {
+// Refusal answers requests without a pass, in the way that each can use.
+type Refusal struct {
+	page    string   // the queue page, all but the target's value
+	problem string   // URI of the problem type
+	origins []string // hosts whose pages may read the answer to a call
+}
+
+// NewRefusal sends visitors to a queue page: an absolute http or https URL, or a path on
+// the same host. Pages of the hosts in origins (host or host:port) may read the answer to
+// a call from another origin.
+func NewRefusal(queuePage string, origins ...string) (*Refusal, error) {
+	u, err := queueURL(queuePage)
+	if err != nil {
+		return nil, err
+	}
+	u.Fragment, u.RawFragment = "", ""
+	q := &Refusal{problem: u.ResolveReference(&url.URL{Path: problemPath}).String(), origins: origins}
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += "target="
+	q.page = u.String()
+	return q, nil
+}
+
+// Location is the queue page for a request of a site (scheme and host as browsers see
+// them), with the address to come back to: of a page load its own, else the page that the
+// request came from, for the address of a form or a call is not a page.
+func (q *Refusal) Location(r *http.Request, site string) string {
+	target := site + refererURI(r, site)
+	if kindOf(r) == page {
+		target = site + requestURI(r)
+	}
+	return q.page + url.QueryEscape(target)
+}
+
+// Serve sends page loads to the queue page by 302 and form posts by 303. Calls get 429
+// with problem+json that names the page.
+func (q *Refusal) Serve(w http.ResponseWriter, r *http.Request, site string) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept, Authorization, Cookie, Sec-Fetch-Mode, X-Requested-With")
-	site := g.siteOf(r)
 	switch kindOf(r) {
 	case page:
-		http.Redirect(w, r, g.pageFor(site+requestURI(r)), http.StatusFound)
+		http.Redirect(w, r, q.Location(r, site), http.StatusFound)
 	case form:
-		http.Redirect(w, r, g.pageFor(site+refererURI(r, site)), http.StatusSeeOther)
+		http.Redirect(w, r, q.Location(r, site), http.StatusSeeOther)
 	case call:
+		q.CORS(h, r)
 		h.Set("Content-Type", "application/problem+json")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Retry-After", retryAfter)
 		w.WriteHeader(http.StatusTooManyRequests)
 		// A client that went away is no error of ours.
 		_ = json.NewEncoder(w).Encode(problem{
-			Type: g.problem, Title: "Waiting room", Status: http.StatusTooManyRequests,
+			Type: q.problem, Title: "Waiting room", Status: http.StatusTooManyRequests,
 			Detail:   "This site admits visitors in turn. Open queue_url in a browser to join the line.",
-			QueueURL: g.pageFor(site + refererURI(r, site)),
+			QueueURL: q.Location(r, site),
 		})
 	}
 }
 
-func (g *gate) pageFor(target string) string { return g.queuePage + url.QueryEscape(target) }
+// CORS lets a page of an allowed origin read the answer to r, and its Retry-After.
+func (q *Refusal) CORS(h http.Header, r *http.Request) {
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || origin.Scheme != "http" && origin.Scheme != "https" || !slices.Contains(q.origins, strings.ToLower(origin.Host)) {
+		return
+	}
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+	h.Set("Access-Control-Allow-Credentials", "true")
+	h.Set("Access-Control-Expose-Headers", "Retry-After")
+}
 
 // siteOf is the scheme and host of the request. The queue page checks the host against
 // the room's list, so a forged one leads nowhere.

@@ -14,7 +14,12 @@ for i = 7, #ARGV, 4 do
   -- older than this memory unless the slot is known.
   if of_this_line(gen, 0) or redis.call('ZSCORE', ACTIVE, id) then state, expiry = inside(id) end
   if state then
-    if extend > 0 and state == IS_ACTIVE and expiry < now_ms + extend then
+    if state == IS_ADMITTED then -- a failover lost the claim, the pass proves it
+      expiry, state = math.max(expiry, ends), IS_ACTIVE
+      redis.call('ZADD', ACTIVE, 'XX', int(expiry), id)
+      spend(id, expiry)
+    end
+    if extend > 0 and expiry < now_ms + extend then
       expiry = now_ms + extend
       redis.call('ZADD', ACTIVE, 'XX', int(expiry), id)
       spend(id, expiry)
