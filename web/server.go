@@ -25,7 +25,8 @@ type Line interface {
 	Away(ctx context.Context, room queue.Room, id queue.ID) error
 }
 
-// Poller answers one poll; queue.Group groups them.
+// Poller answers one poll; queue.Group groups them. It bounds its own time: a visitor whose
+// store hangs is answered within half a second.
 type Poller interface {
 	Poll(ctx context.Context, room queue.Room, t queue.Ticket) (queue.Standing, error)
 }

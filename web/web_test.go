@@ -56,7 +56,7 @@ func newFront(t *testing.T, rdb *redis.Client) *front {
 	}
 	line, log := queue.New(rdb), slog.New(slog.DiscardHandler)
 	return &front{t: t, room: name, line: line, q: all[0].Queue(), handler: web.New(web.Config{
-		Line: line, Polls: queue.NewGroup(line, 400*time.Millisecond), Rooms: registry,
+		Line: line, Polls: queue.NewGroup(line, 200*time.Millisecond), Rooms: registry,
 		Statuses: queue.NewWatch(line, registry.Queue, log), Tickets: tickets, Passes: passes,
 		PublicURL: &url.URL{Scheme: "https", Host: "queue.test"}, Log: log, Metrics: prometheus.NewRegistry(),
 		Ready: func(ctx context.Context) error { return rdb.Ping(ctx).Err() },

@@ -155,7 +155,7 @@ func (p parts) front() (*web.Server, error) {
 		return nil, err
 	}
 	c := web.Config{
-		Line: p.line, Polls: queue.NewGroup(p.line, storeTimeout), Statuses: p.watch, Rooms: p.registry,
+		Line: p.line, Polls: queue.NewGroup(p.line, storeTimeout/2), Statuses: p.watch, Rooms: p.registry,
 		Tickets: tickets, Passes: passes, PublicURL: p.public, APIKeys: p.cfg.APIKeys, Log: p.log, Metrics: p.metrics,
 		Ready:        func(ctx context.Context) error { return p.rdb.Ping(ctx).Err() },
 		StoreTimeout: storeTimeout,
