@@ -24,21 +24,23 @@ type settings struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	cfg, err := parse(os.Args[1:])
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		return
-	case err == nil && cfg.Serve:
-		err = serve(os.Stdin, os.Stdout)
-	case err == nil:
-		err = run(ctx, cfg, os.Stdout)
-	}
-	if err != nil {
+	if err := measure(os.Args[1:]); err != nil && !errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "pollbench:", err)
 		os.Exit(1)
 	}
+}
+
+func measure(args []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cfg, err := parse(args)
+	switch {
+	case err != nil:
+		return err
+	case cfg.Serve:
+		return serve(os.Stdin, os.Stdout)
+	}
+	return run(ctx, cfg, os.Stdout)
 }
 
 func parse(args []string) (settings, error) {
