@@ -35,39 +35,6 @@ func (r *roomReader) target(n *yaml.Node) {
 	r.room.Targets = append(r.room.Targets, host)
 }
 
-func (r *roomReader) match(n *yaml.Node) {
-	r.lines["match"] = n.Line
-	m := Match{Path: "/"}
-	r.mapping(n, "a match", func(key, value *yaml.Node) {
-		switch key.Value {
-		case "host":
-			if r.scalar("match", value) && !isNull(value) {
-				m.Host = strings.ToLower(value.Value)
-			}
-		case "path":
-			if r.scalar("match", value) && !isNull(value) {
-				m.Path = value.Value
-			}
-		default:
-			r.problem(key.Line, "unknown field %q in match, want host and path", key.Value)
-		}
-	})
-	if n.Kind != yaml.MappingNode {
-		return
-	}
-	if reason := checkHost(m.Host); reason != "" {
-		r.complain("match", "match host %q %s", m.Host, reason)
-	}
-	if clean := path.Clean(m.Path); !plainPath(m.Path) || strings.ContainsAny(m.Path, "?#") || m.Path != clean && m.Path != clean+"/" {
-		r.complain("match", "match path %q must begin with one / and have no query, no // and no dots to resolve", m.Path)
-	}
-	if line, taken := r.matches[m]; taken {
-		r.complain("match", "match %s%s is there already, in line %d", m.Host, m.Path, line)
-	}
-	r.matches[m] = n.Line
-	r.room.Match = append(r.room.Match, m)
-}
-
 // checkHost says what is wrong with a lower-case host or host:port, "" if nothing.
 func checkHost(s string) string {
 	const noHost = "is not a host or host:port, without a scheme or path"

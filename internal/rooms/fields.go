@@ -36,6 +36,7 @@ type roomReader struct {
 
 func (f *fileReader) room(n *yaml.Node) Room {
 	r := &roomReader{fileReader: f, start: n.Line, lines: map[string]int{}, wrong: map[string]bool{}}
+	r.room.Enabled, r.room.Exempt.Assets = true, true
 	r.mapping(n, "a room", func(key, value *yaml.Node) {
 		if !isNull(value) {
 			r.lines[key.Value] = value.Line
@@ -80,8 +81,18 @@ func (r *roomReader) field(key, n *yaml.Node) {
 		r.text(name, n, maxMessage, &r.room.Message)
 	case "match":
 		r.sequence(n, name, r.match)
+	case "enabled":
+		r.flag(name, n, &r.room.Enabled)
+	case "exempt":
+		r.exempt(n)
+	case "renew":
+		r.text(name, n, 16, (*string)(&r.room.Renew))
+	case "max_session":
+		r.duration(name, n, minDuration, &r.room.MaxSession)
 	case "origin":
 		r.text(name, n, queue.MaxTarget, &r.room.Origin)
+	case "queue_status":
+		r.whole(name, n, &r.room.QueueStatus)
 	default:
 		r.problem(key.Line, "unknown field %q", name)
 	}
@@ -148,6 +159,15 @@ func (r *roomReader) whole(field string, n *yaml.Node, to *int) {
 		return
 	}
 	*to = v
+}
+
+func (r *roomReader) flag(field string, n *yaml.Node, to *bool) {
+	if !r.scalar(field, n) {
+		return
+	}
+	if err := n.Decode(to); err != nil || n.Tag != "!!bool" {
+		r.complain(field, "%s is %s, want true or false", field, written(n))
+	}
 }
 
 func (r *roomReader) duration(field string, n *yaml.Node, least time.Duration, to *time.Duration) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/anteroom/anteroom/internal/match"
 )
 
 // maxFile bounds the rooms file, in bytes.
@@ -31,7 +33,7 @@ func Parse(name string, data []byte) ([]Room, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, syntaxError(name, err)
 	}
-	f := fileReader{names: map[string]int{}, matches: map[Match]int{}}
+	f := fileReader{names: map[string]int{}, matches: map[match.Rule]int{}}
 	if err == nil {
 		f.problem(second.Line, "a second document; the file holds one list of rooms")
 	}
@@ -66,8 +68,8 @@ type problem struct {
 // and a zero that was written is told from a field that was not given.
 type fileReader struct {
 	problems []problem
-	names    map[string]int // line of each room
-	matches  map[Match]int  // line of each match rule
+	names    map[string]int     // line of each room
+	matches  map[match.Rule]int // line of each match rule
 }
 
 func (f *fileReader) problem(line int, format string, args ...any) {

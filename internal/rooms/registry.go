@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/anteroom/anteroom/internal/match"
 	"github.com/anteroom/anteroom/queue"
 )
 
@@ -19,14 +20,18 @@ type Registry struct {
 }
 
 type set struct {
-	all    []Room
-	byName map[string]Room
+	all     []Room
+	byName  map[string]Room
+	matcher *match.Matcher
 }
 
-// Fixed is a registry of rooms that no file describes.
+// Fixed is a registry of rooms that no file describes. It panics when their rules do not
+// go together.
 func Fixed(all ...Room) *Registry {
 	g := &Registry{}
-	g.put(all)
+	if err := g.put(all); err != nil {
+		panic(err)
+	}
 	return g
 }
 
@@ -58,8 +63,7 @@ func (g *Registry) Reload() error {
 	if err != nil {
 		return err
 	}
-	g.put(all)
-	return nil
+	return g.put(all)
 }
 
 // Refresh is Reload for whoever cannot take an error: it logs what came of it.
@@ -74,13 +78,21 @@ func (g *Registry) Refresh(log *slog.Logger) {
 	}
 }
 
-func (g *Registry) put(all []Room) {
-	s := &set{all: all, byName: make(map[string]Room, len(all))}
+func (g *Registry) put(all []Room) error {
+	matcher, err := Matcher(all)
+	if err != nil {
+		return fmt.Errorf("rooms file: %w", err)
+	}
+	s := &set{all: all, byName: make(map[string]Room, len(all)), matcher: matcher}
 	for _, r := range all {
 		s.byName[r.Name] = r
 	}
 	g.set.Store(s)
+	return nil
 }
+
+// Matcher finds the room of an address.
+func (g *Registry) Matcher() *match.Matcher { return g.set.Load().matcher }
 
 // Get returns a room by its name.
 func (g *Registry) Get(name string) (Room, bool) {

@@ -3,6 +3,7 @@ package rooms
 import (
 	"time"
 
+	"github.com/anteroom/anteroom/internal/match"
 	"github.com/anteroom/anteroom/queue"
 )
 
@@ -31,14 +32,33 @@ type Room struct {
 	Default     string        // default_target: where a visitor goes without a target: a path, or a URL on a listed host; default /
 	OnStore     OnStoreError  // on_store_error: hold or admit; default hold
 	Message     string        // shown to everyone in the line, at most 280 characters
-	Match       []Match       // what the room protects
+	Enabled     bool          // false: the gate lets everybody through; default true
+	Match       []match.Rule  // what the room protects
+	Exempt      match.Exemption
+	Renew       Renew         // whether being active extends a session; default sliding
+	MaxSession  time.Duration // the most that a sliding session lasts in all; default 1h, or session where that is longer
 	Origin      string        // the site behind a room that proxies, http or https
+	QueueStatus int           // queue_status: of the queue page shown in the site's place, 200 or 503; default 200
 }
 
-// Match is one rule of what a room protects.
-type Match struct {
-	Host string // exact host, such as shop.example
-	Path string // path prefix; default /
+// Renew says whether being active extends a session.
+type Renew string
+
+// The choices of renew.
+const (
+	RenewSliding Renew = "sliding" // each request extends it to a session from now, up to max_session
+	RenewFixed   Renew = "fixed"   // it ends a session after the claim, whatever happens
+)
+
+// Matcher finds the room of an address.
+func Matcher(all []Room) (*match.Matcher, error) {
+	var entries []match.Entry
+	for _, r := range all {
+		for _, rule := range r.Match {
+			entries = append(entries, match.Entry{Room: r.Name, Rule: rule})
+		}
+	}
+	return match.New(entries)
 }
 
 // Queue is the room as the line knows it.
@@ -67,10 +87,13 @@ func Demo(hosts ...string) Room {
 		Session: 2 * time.Minute, ClaimWindow: 30 * time.Second, Targets: hosts,
 		Message: "Tickets go to people in the order in which they joined.",
 	}
+	r.Enabled, r.Exempt.Assets = true, true
 	r.setDefaults()
 	return r
 }
 
+// setDefaults fills in what was not given. Enabled and Exempt.Assets are on unless the
+// file says otherwise; the reader begins with them.
 func (r *Room) setDefaults() {
 	for _, d := range []struct {
 		field *time.Duration
@@ -91,5 +114,14 @@ func (r *Room) setDefaults() {
 	}
 	if r.Default == "" {
 		r.Default = "/"
+	}
+	if r.Renew == "" {
+		r.Renew = RenewSliding
+	}
+	if r.MaxSession == 0 {
+		r.MaxSession = max(time.Hour, r.Session)
+	}
+	if r.QueueStatus == 0 {
+		r.QueueStatus = 200
 	}
 }

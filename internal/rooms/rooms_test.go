@@ -124,7 +124,7 @@ func TestParse_TargetsAndOrigins(t *testing.T) {
 				if field == "targets" {
 					line = "    targets:\n      - " + v + "\n"
 				}
-				_, err := rooms.Parse("f", []byte("rooms:\n  - name: a\n    capacity: 1\n    rate: 1/s\n"+line))
+				_, err := rooms.Parse("f", []byte("rooms:\n  - name: a\n    capacity: 1\n    rate: 1/s\n    match: [{host: shop.test}]\n"+line))
 				if (err == nil) != want {
 					t.Errorf("%s %s: %v, want accepted %v", field, v, err, want)
 				}

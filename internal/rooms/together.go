@@ -9,6 +9,7 @@ func (r *roomReader) together() {
 		}
 	}
 	r.uniqueName()
+	r.gate()
 	if !r.wrong["keep_place"] && !r.wrong["heartbeat"] && r.room.KeepPlace < r.room.Heartbeat {
 		field := "keep_place"
 		if r.lines[field] == 0 {
