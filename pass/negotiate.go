@@ -39,6 +39,9 @@ func kindOf(r *http.Request) kind {
 // Navigates reports whether r is a browser's page load, which can use a redirect or a page.
 func Navigates(r *http.Request) bool { return kindOf(r) == page }
 
+// Redirects reports whether r can use a redirect: a page load or a browser's form post.
+func Redirects(r *http.Request) bool { return kindOf(r) != call }
+
 // formBody reports whether the body has a type that an HTML form can send.
 func formBody(r *http.Request) bool {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

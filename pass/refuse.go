@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// retryAfter is when a script may look again, in seconds; the queue page knows better.
-const retryAfter = "5"
+// RetryAfter is when a script may look again, in seconds; the queue page knows better.
+const RetryAfter = "5"
 
 // problemPath names the problem on Anteroom's own host.
 const problemPath = "/problems/waiting-room"
@@ -74,7 +74,7 @@ func (q *Refusal) Serve(w http.ResponseWriter, r *http.Request, site string) {
 		q.CORS(h, r)
 		h.Set("Content-Type", "application/problem+json")
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Retry-After", retryAfter)
+		h.Set("Retry-After", RetryAfter)
 		w.WriteHeader(http.StatusTooManyRequests)
 		// A client that went away is no error of ours.
 		_ = json.NewEncoder(w).Encode(problem{

@@ -2,11 +2,14 @@ package web
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
+	"github.com/anteroom/anteroom/web/gate"
 )
 
 // claimed is the JSON of a turn that was taken up.
@@ -56,10 +59,29 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, room rooms.Room) 
 		return claimed{}, errExpired
 	}
 	now := time.Now()
-	token, _, err := s.Passes.Sign(room.Name, string(t.ID), at.Generation, now, now.Add(at.Left))
+	token, claims, err := s.Passes.Sign(room.Name, string(t.ID), at.Generation, now, now.Add(at.Left))
 	if err != nil {
 		return claimed{}, err
 	}
-	s.setCookie(w, pass.CookieName(room.Name), token, at.Left)
-	return claimed{Pass: token, Redirect: s.safeTarget(room, t.Target), ExpiresInS: floorSeconds(at.Left)}, nil
+	s.setCookie(w, pass.CookieName(room.Name), token, gate.Answer{Room: room, Claims: claims}.CookieLife(now))
+	redirect, err := s.wayIn(r, room, t.Target, claims, now)
+	if err != nil {
+		return claimed{}, err
+	}
+	return claimed{Pass: token, Redirect: redirect, ExpiresInS: floorSeconds(at.Left)}, nil
+}
+
+// wayIn is where a visitor goes whose turn it is. The cookie of the pass is of this host;
+// to another one the admission travels once, in a hand-over token.
+func (s *Server) wayIn(r *http.Request, room rooms.Room, wanted string, claims pass.Claims, now time.Time) (string, error) {
+	target, _, _ := pass.CutHandover(s.safeTarget(room, wanted))
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" || strings.EqualFold(u.Host, r.Host) {
+		return target, err
+	}
+	token, _, err := s.Passes.SignHandover(claims, now)
+	if err != nil {
+		return "", err
+	}
+	return pass.AddHandover(target, token), nil
 }

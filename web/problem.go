@@ -10,6 +10,7 @@ import (
 
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
+	"github.com/anteroom/anteroom/web/gate"
 	"github.com/anteroom/anteroom/web/page"
 )
 
@@ -42,6 +43,11 @@ var (
 	errAPIKey    = problem{Status: 401, Type: "/problems/api-key", Title: "API key needed", Detail: "Send Authorization: Bearer with one of the server's API keys."}
 	errCrossSite = problem{Status: 403, Type: "/problems/cross-site", Title: "Cross-site request", Detail: "Another site's page may not act for a visitor here."}
 	errStore     = problem{Status: 503, Type: "/problems/store-away", Title: "The line is out of reach", Detail: "The place is kept. Try again shortly.", RetryAfterS: 2}
+	errForwarded = problem{Status: 400, Type: "/problems/forwarded", Title: "No request", Detail: "The forwarded headers do not say what the visitor asked for."}
+	errPeer      = problem{Status: 403, Type: "/problems/peer", Title: "Unknown proxy", Detail: "Only trusted proxies may ask the gate; --trusted-proxies names them."}
+	errPath      = problem{Status: 400, Type: "/problems/path", Title: "Bad path", Detail: "The path has a malformed escape or a control character."}
+	errHandover  = problem{Status: 409, Type: "/problems/handover", Title: "Hand-over is over", Detail: "This token was used before, or its session has ended."}
+	errOrigin    = problem{Status: 502, Type: "/problems/origin", Title: "The site does not answer", Detail: "You are through the line and keep your turn, but the site behind it does not answer just now. Try again in a moment.", RetryAfterS: 3}
 	errInternal  = problem{Status: 500, Type: "/problems/internal", Title: "Internal error", Detail: "This is our fault. It has been logged."}
 )
 
@@ -92,6 +98,10 @@ func classify(r *http.Request, err error) problem {
 	switch {
 	case errors.As(err, &p):
 		return p
+	case errors.Is(err, gate.ErrForwarded):
+		return errForwarded
+	case errors.Is(err, gate.ErrPeer):
+		return errPeer
 	case errors.As(err, &tooLarge):
 		return errTooLarge
 	case r.Context().Err() != nil:

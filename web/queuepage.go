@@ -18,8 +18,18 @@ func (s *Server) queuePage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := page.View{Room: room.Name, Title: room.Display(), Message: room.Message, Target: r.URL.Query().Get("target")}
-	status := http.StatusOK
+	target := r.URL.Query().Get("target")
+	if !room.Enabled {
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, s.safeTarget(room, target), http.StatusFound)
+		return nil
+	}
+	return s.showQueue(w, r, room, target, http.StatusOK)
+}
+
+// showQueue shows the page, at its own address or in the place of a protected one.
+func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Room, target string, status int) error {
+	view := page.View{Room: room.Name, Title: room.Display(), Message: room.Message, Target: target}
 	t, has := s.ticket(r, room)
 	if has && view.Target == "" {
 		view.Target = t.Target
@@ -28,8 +38,12 @@ func (s *Server) queuePage(w http.ResponseWriter, r *http.Request) error {
 	if visitor(r) == "" {
 		s.setCookie(w, visitorCookie, queue.NewSecret(), visitorLife)
 	}
-	if !has && r.URL.Query().Has("left") {
+	switch {
+	case has:
+	case r.URL.Query().Has("left"):
 		view.Status = string(queue.Left) // the page does not join again by itself
+	case r.URL.Query().Has("joined"):
+		view.Status = "cookies" // the form made a place, and its cookie did not come back
 	}
 	if has && r.Method == http.MethodGet {
 		at, err := s.ask(r, room, t)
@@ -88,7 +102,7 @@ func (s *Server) joinForm(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.takePlace(w, r, room, r.PostForm.Get("target")); err != nil {
 		return err
 	}
-	return seeOther(w, r, "/r/"+room.Name)
+	return seeOther(w, r, "/r/"+room.Name+"?joined")
 }
 
 // claimForm is the claim for a page without script.

@@ -12,22 +12,31 @@ import (
 const maxBody = 16 << 10
 
 // Handler is the whole public front. The order of the chain matters: recover sees every
-// panic, observe counts what recover answers, and bodies are bounded before anyone reads.
+// panic, observe counts what recover answers, protected sites take what is theirs with
+// bodies of any size, and ours are bounded before anyone reads.
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.recoverPanics, s.observe, secureHeaders, limitBody(maxBody))
+	r.Use(s.recoverPanics, s.observe, s.protect, secureHeaders, limitBody(maxBody))
 	r.NotFound(s.handle(s.home))
 	r.MethodNotAllowed(s.handle(func(http.ResponseWriter, *http.Request) error { return errMethod }))
 
 	r.Get("/healthz", s.health)
 	r.Get("/readyz", s.ready)
 	r.Get("/.well-known/jwks.json", s.handle(s.jwks))
+	if s.Gate != nil {
+		r.HandleFunc("/gate", s.handle(s.forward))
+		r.HandleFunc("/gate/envoy/*", s.handle(s.forwardEnvoy))
+	}
 	r.Handle(page.StaticPrefix+"*", page.Static())
 
 	r.Route("/v1/rooms/{room}", func(r chi.Router) {
 		r.Use(s.sameOrigin)
 		r.Get("/", s.handle(s.status))
 		r.Post("/release", s.handle(s.release))
+		if s.Gate != nil {
+			r.Post("/redeem", s.handle(s.redeem))
+			r.Post("/check", s.handle(s.check))
+		}
 		r.Route("/ticket", func(r chi.Router) {
 			r.Post("/", s.handle(s.join))
 			r.Get("/", s.handle(s.poll))

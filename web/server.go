@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
+	"github.com/anteroom/anteroom/web/gate"
 )
 
 // Line is what the handlers ask of the line. Each call has a deadline; errors wrap
@@ -49,10 +51,14 @@ type Config struct {
 	Statuses Statuses
 	Rooms    Rooms
 	Tickets  *queue.Signer
-	Passes   *pass.Signer
+	// Gate, optional, is asked by proxies and goes before the sites of rooms with an origin.
+	Gate   *gate.Gate
+	Passes *pass.Signer
 	// PublicURL is the address that visitors know, such as https://queue.example. Its
 	// scheme decides whether cookies are Secure.
 	PublicURL *url.URL
+	// TrustedProxies may ask the gate about other requests and name their visitors' addresses.
+	TrustedProxies []netip.Prefix
 	// APIKeys are what origins show to release a visitor; none refuses all.
 	APIKeys []string
 	// Ready is asked by /readyz.
@@ -71,6 +77,7 @@ type Server struct {
 	Config
 	metrics httpMetrics
 	apiKeys [][32]byte
+	origins origins
 }
 
 // New makes a server; Handler serves it.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -21,7 +23,13 @@ type settings struct {
 	Keys      keys.Files
 	APIKeys   config.Secrets // for release
 	Admit     bool           // run the admission worker here too
+	Proxies   []string       // networks whose forwarded headers are believed
+
+	trusted []netip.Prefix // Proxies as networks
 }
+
+// privateNetworks are what "private" means.
+var privateNetworks = []string{"127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"}
 
 const usage = `server - the HTTP front of Anteroom, a virtual waiting room
 
@@ -68,6 +76,7 @@ func parse(args []string, env func(string) string, out io.Writer) (settings, err
 	fs.StringVar(&s.Keys.Ticket, "ticket-key-file", "", "key that signs tickets, hex (default <data-dir>/ticket.key)")
 	fs.Var(&s.APIKeys, "api-keys", "keys by which origins may release visitors, separated by commas;\nprefer the environment variable")
 	fs.BoolVar(&s.Admit, "admit", false, "let people in from this process too (always on with the embedded Redis)")
+	fs.StringSliceVar(&s.Proxies, "trusted-proxies", []string{"private"}, "networks of the proxies that may ask the gate and whose\nX-Forwarded-* headers are believed, such as 10.1.0.0/16;\nprivate = loopback and the networks that the internet does not route\n")
 	fs.Usage = func() { _, _ = fmt.Fprint(out, usage+fs.FlagUsages()+examples) }
 	err := config.Parse(fs, args, env, out, s.problems)
 	return s, err
@@ -84,11 +93,32 @@ func (s *settings) problems() []string {
 			p = append(p, "--api-keys: a key needs at least 16 characters")
 		}
 	}
+	p = append(p, s.proxyProblems()...)
 	if s.PublicURL != "" {
 		u, err := url.Parse(s.PublicURL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 			p = append(p, fmt.Sprintf("--public-url is %q, want http(s)://host without a path", s.PublicURL))
 		}
+	}
+	return p
+}
+
+// proxyProblems reads the trusted networks; an address alone is a network of one.
+func (s *settings) proxyProblems() (p []string) {
+	all := slices.Clone(s.Proxies)
+	if i := slices.Index(all, "private"); i >= 0 {
+		all = slices.Replace(all, i, i+1, privateNetworks...)
+	}
+	for _, text := range all {
+		network, err := netip.ParsePrefix(text)
+		if addr, alone := netip.ParseAddr(text); alone == nil {
+			network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			p = append(p, fmt.Sprintf("--trusted-proxies has %q, want networks such as 10.0.0.0/8", text))
+			continue
+		}
+		s.trusted = append(s.trusted, network.Masked())
 	}
 	return p
 }

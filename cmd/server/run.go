@@ -25,6 +25,7 @@ import (
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
 	"github.com/anteroom/anteroom/web"
+	"github.com/anteroom/anteroom/web/gate"
 )
 
 const (
@@ -36,6 +37,7 @@ const (
 // connections are taken.
 //
 //	visitors ──▶ listener ──▶ web ──▶ queue.Group ──▶ queue.Line ──▶ Redis (given, or embedded)
+//	proxies  ──▶               ├──▶ gate.Gate ─────────▶ ┤
 //	                           │                          ▲
 //	                           ├──▶ demo shop             ├── queue.Watch        status, once a second
 //	                           └──▶ keys (tickets, pass)  └── admission.Worker   with --admit or embedded
@@ -74,6 +76,7 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 		return err
 	}
 	group.Worker("watch", p.watch.Run)
+	group.Worker("gate", front.Gate.Run)
 	if cfg.Admit || cfg.RedisURL == "" {
 		group.Worker("admission", admission.NewWorker(p.line, registry.Queue, log, p.metrics).Run)
 	}
@@ -160,6 +163,8 @@ func (p parts) front() (*web.Server, error) {
 		Ready:        func(ctx context.Context) error { return p.rdb.Ping(ctx).Err() },
 		StoreTimeout: storeTimeout,
 	}
+	c.Gate = gate.New(gate.Config{Line: p.line, Rooms: p.registry, Statuses: p.watch, Passes: passes, Log: p.log, Metrics: p.metrics})
+	c.TrustedProxies = p.cfg.trusted
 	if p.cfg.RoomsFile == "" {
 		c.Home = newShop(passes, p.watch)
 	}

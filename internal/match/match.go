@@ -181,6 +181,16 @@ func (c *compiled) has(path, folded string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
+// HostMatches reports whether a rule's host covers a host.
+func HostMatches(rule, host string) bool {
+	host = Host(host)
+	bare := withoutPort(host)
+	if domain, ok := strings.CutPrefix(rule, "*"); ok {
+		return strings.HasSuffix(bare, domain)
+	}
+	return rule == host || rule == bare
+}
+
 // Host is a host header in its normal form: lower case, no dot at the end.
 func Host(host string) string {
 	for i := range len(host) {

@@ -1,0 +1,113 @@
+package gate
+
+import (
+	"errors"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Proxy is a program that asks the gate by forward authentication.
+type Proxy string
+
+// The proxies whose way to ask is known.
+const (
+	Nginx   Proxy = "nginx"
+	Traefik Proxy = "traefik"
+	Caddy   Proxy = "caddy"
+	HAProxy Proxy = "haproxy"
+	Envoy   Proxy = "envoy"
+)
+
+// Known reports whether p is one of the proxies above.
+func (p Proxy) Known() bool {
+	switch p {
+	case Nginx, Traefik, Caddy, HAProxy, Envoy:
+		return true
+	}
+	return false
+}
+
+// Errors of Original.
+var (
+	// ErrPeer means that the one who asks is not a trusted proxy.
+	ErrPeer = errors.New("gate: the peer is not one of the trusted proxies")
+	// ErrForwarded means that the headers do not say what the visitor asked for.
+	ErrForwarded = errors.New("gate: the forwarded headers name no request")
+)
+
+// Original reads from a proxy's question what the visitor asked for. The proxy says it in
+// X-Forwarded-Method, -Proto, -Host and -Uri, or in X-Original-Method and X-Original-URL
+// or -URI; all other headers are the visitor's. They count only from a trusted peer. The
+// body is never read.
+func Original(r *http.Request, peer netip.Addr, trusted func(netip.Addr) bool) (Request, error) {
+	if !trusted(peer) {
+		return Request{}, ErrPeer
+	}
+	o := Request{
+		Method: strings.ToUpper(first(r.Header, r.Method, "X-Forwarded-Method", "X-Original-Method")),
+		Scheme: strings.ToLower(first(r.Header, "http", "X-Forwarded-Proto", "X-Original-Proto")),
+		Host:   first(r.Header, r.Host, "X-Forwarded-Host", "X-Original-Host"),
+		URI:    first(r.Header, "", "X-Forwarded-Uri", "X-Original-Uri"),
+		Header: r.Header,
+	}
+	if whole := r.Header.Get("X-Original-Url"); whole != "" && o.URI == "" {
+		if !o.takeURL(whole) {
+			return Request{}, ErrForwarded
+		}
+	}
+	return o, o.check()
+}
+
+// takeURL reads X-Original-URL, which some proxies fill with a path and some with a URL.
+func (r *Request) takeURL(whole string) bool {
+	scheme, rest, absolute := strings.Cut(whole, "://")
+	if !absolute || strings.HasPrefix(whole, "/") {
+		r.URI = whole
+		return strings.HasPrefix(whole, "/")
+	}
+	r.Scheme = strings.ToLower(scheme)
+	i := strings.IndexAny(rest, "/?#")
+	if i < 0 {
+		i = len(rest)
+	}
+	r.Host, r.URI = rest[:i], rest[i:]
+	if !strings.HasPrefix(r.URI, "/") {
+		r.URI = "/" + r.URI
+	}
+	return true
+}
+
+// check holds the parts to what a request line may have.
+func (r *Request) check() error {
+	ok := strings.HasPrefix(r.URI, "/") && len(r.URI) <= 8192 && !hasControl(r.URI) &&
+		r.Host != "" && len(r.Host) <= 255 && !strings.ContainsAny(r.Host, "/\\?#@, \t") && !hasControl(r.Host) &&
+		(r.Scheme == "http" || r.Scheme == "https") && methodLike(r.Method)
+	if !ok {
+		return ErrForwarded
+	}
+	return nil
+}
+
+func methodLike(m string) bool {
+	return m != "" && len(m) <= 20 && !strings.ContainsFunc(m, func(c rune) bool { return c < 'A' || c > 'Z' })
+}
+
+// first is the first of the named headers that is given. Of a list, as a chain of proxies
+// makes it, the first entry is what the visitor asked the outermost one for.
+func first(h http.Header, otherwise string, names ...string) string {
+	for _, name := range names {
+		v := h.Get(name)
+		if name != "X-Forwarded-Uri" && name != "X-Original-Uri" {
+			v, _, _ = strings.Cut(v, ",")
+		}
+		if v = strings.TrimSpace(v); v != "" {
+			return v
+		}
+	}
+	return otherwise
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(c rune) bool { return c < 0x20 || c == 0x7f })
+}

@@ -1,0 +1,245 @@
+package gate
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/anteroom/anteroom/internal/match"
+	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/pass"
+	"github.com/anteroom/anteroom/queue"
+)
+
+// Line is what the gate asks of the line. Each call has a deadline in ctx; errors wrap
+// queue.ErrStore. Touch may be repeated; Redeem is true once for a token.
+type Line interface {
+	Touch(ctx context.Context, room queue.Room, passes []queue.Inside) ([]queue.Standing, error)
+	Redeem(ctx context.Context, room queue.Room, token string, generation int64, keep time.Duration) (bool, error)
+}
+
+// Rooms has the rooms in force and the rules by which addresses belong to them.
+type Rooms interface {
+	Get(name string) (rooms.Room, bool)
+	All() []rooms.Room
+	Matcher() *match.Matcher
+}
+
+// Statuses has a recent status of a room: a reset is seen by it within a second.
+type Statuses interface {
+	Last(room string) (queue.Status, bool)
+}
+
+// Config is what a Gate is made of. All fields but Now are required.
+type Config struct {
+	Line     Line
+	Rooms    Rooms
+	Statuses Statuses
+	Passes   *pass.Signer
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+	Now      func() time.Time // default time.Now
+}
+
+// Gate answers requests. It is safe for concurrent use; Run does its background work.
+type Gate struct {
+	line     Line
+	touches  *queue.Touches
+	rooms    Rooms
+	statuses Statuses
+	passes   *pass.Signer
+	log      *slog.Logger
+	now      func() time.Time
+	metrics  metrics
+	sessions *sessions
+	breaker  breaker
+	caps     caps
+}
+
+// New makes a gate.
+func New(c Config) *Gate {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	g := &Gate{
+		line: c.Line, touches: queue.NewTouches(c.Line, askTimeout), rooms: c.Rooms, statuses: c.Statuses,
+		passes: c.Passes, log: c.Log, now: c.Now, metrics: newMetrics(c.Metrics), sessions: newSessions(maxSessions),
+	}
+	g.breaker.last.Store(g.now().UnixMilli())
+	return g
+}
+
+// Ask decides about one request. It answers within 50 ms whatever the store does, and
+// never fails: where it cannot know, the room's on_store_error decides.
+func (g *Gate) Ask(ctx context.Context, r Request) Answer {
+	a := g.decide(ctx, r)
+	g.metrics.count(a)
+	return a
+}
+
+func (g *Gate) decide(ctx context.Context, r Request) Answer {
+	found, ok, err := g.rooms.Matcher().Find(r.Host, r.URI)
+	if err != nil {
+		return Answer{Outcome: Bad, Reason: BadPath, Request: r}
+	}
+	if !ok {
+		return Answer{Outcome: Through, Reason: NoRoom, Request: r}
+	}
+	room, ok := g.rooms.Get(found.Room)
+	if !ok { // the rooms file changed between the two looks
+		return Answer{Outcome: Through, Reason: NoRoom, Request: r}
+	}
+	a := Answer{Room: room, Request: r}
+	if reason, ok := free(room, found, r); ok {
+		a.Outcome, a.Reason = Through, reason
+		return a
+	}
+	if clean, token, ok := pass.CutHandover(r.URI); ok {
+		a.Request.URI = clean
+		return g.swap(ctx, a, token)
+	}
+	return g.admit(ctx, a)
+}
+
+// free tells which requests need no pass in any room, and why.
+func free(room rooms.Room, found match.Found, r Request) (Reason, bool) {
+	if !room.Enabled {
+		return Off, true
+	}
+	if pass.Preflight(r.HTTP()) {
+		return Preflight, true
+	}
+	fetch := match.Fetch{Mode: r.Header.Get("Sec-Fetch-Mode"), Dest: r.Header.Get("Sec-Fetch-Dest")}
+	if _, ok := room.Exempt.Why(r.Method, found.Path, fetch); ok {
+		return Exempt, true
+	}
+	return "", false
+}
+
+// admit looks at the passes that a request shows.
+func (g *Gate) admit(ctx context.Context, a Answer) Answer {
+	shown := pass.Shown(a.Request.HTTP(), pass.CookieName(a.Room.Name))
+	a.Outcome, a.Reason = Queue, NoPass
+	for _, token := range shown {
+		a.shown = token
+		if reason, one := g.judge(ctx, a, token); one != nil {
+			a.Outcome, a.Reason, a.Claims = Through, reason, one.claims
+			a.Token = g.renewal(a.Room, one)
+			return a
+		} else if reason == Ended {
+			a.Reason = Ended
+		}
+	}
+	if g.breaker.open.Load() {
+		return g.withoutStore(a)
+	}
+	return a
+}
+
+// judge decides about one pass; the session is nil where it does not count.
+func (g *Gate) judge(ctx context.Context, a Answer, token string) (Reason, *session) {
+	room, now := a.Room, g.now()
+	one := g.sessions.of(token, room.Name)
+	if one == nil {
+		claims, err := g.verifier(a).Verify(ctx, token, room.Name, 0)
+		if err != nil {
+			return NoPass, nil
+		}
+		one = g.sessions.add(token, room.Name, claims)
+	}
+	if status, ok := g.statuses.Last(room.Name); ok && one.claims.Generation < status.Generation {
+		return Ended, nil
+	}
+	v := one.look(now)
+	if !v.fresh && !g.breaker.open.Load() && !v.ended {
+		v = g.ask(ctx, room, one, now)
+	}
+	switch {
+	case v.ended:
+		return g.lastGrace(a, one, now)
+	case v.fresh:
+		g.sessions.note(one)
+		return HasPass, one
+	case now.Before(one.claims.Expires.Add(pass.Leeway)): // the store is away
+		g.sessions.note(one)
+		return Offline, one
+	}
+	return NoPass, nil
+}
+
+// Check says whether a pass of a room counts now, for an origin that asks.
+func (g *Gate) Check(ctx context.Context, room rooms.Room, token string) (pass.Claims, Reason) {
+	reason, one := g.judge(ctx, Answer{Room: room, Request: Request{Method: http.MethodGet}}, token)
+	if one == nil {
+		return pass.Claims{}, reason
+	}
+	return one.claims, reason
+}
+
+// End forgets the pass that let a request through: its session was released.
+func (g *Gate) End(a Answer) {
+	if one := g.sessions.of(a.shown, a.Room.Name); one != nil {
+		one.mu.Lock()
+		one.ended, one.early = true, true
+		one.mu.Unlock()
+	}
+}
+
+// ask asks the line about a pass; many at once go in one call.
+func (g *Gate) ask(ctx context.Context, room rooms.Room, one *session, now time.Time) view {
+	at, err := g.touches.Touch(ctx, room.Queue(), one.inside(room, now))
+	if err != nil {
+		if ctx.Err() == nil {
+			g.failed(err)
+		}
+		return one.look(now)
+	}
+	g.breaker.last.Store(now.UnixMilli())
+	one.heard(at, now)
+	return one.look(now)
+}
+
+// grace is for how long after the end of a session a form may still be sent.
+const grace = 30 * time.Second
+
+// verifier accepts a pass after its end for as long as its slot may have been extended.
+func (g *Gate) verifier(a Answer) pass.Verifier {
+	v := pass.Verifier{Keys: g.passes.Keys(), Now: g.now, Grace: grace}
+	if a.Room.Renew == rooms.RenewSliding {
+		v.Grace = max(grace, a.Room.MaxSession)
+	}
+	return v
+}
+
+// lastGrace lets a form or a call that changes something through for a little while after
+// its session ran out by itself, so that nobody is interrupted in mid-form. A session that
+// was ended on purpose gets none.
+func (g *Gate) lastGrace(a Answer, one *session, now time.Time) (Reason, *session) {
+	if !safe(a.Request.Method) && !one.cut() && now.Before(one.claims.Expires.Add(grace)) {
+		return HasPass, one
+	}
+	return Ended, nil
+}
+
+// withoutStore applies the room's on_store_error to a visitor without a pass.
+func (g *Gate) withoutStore(a Answer) Answer {
+	now := g.now()
+	a.Reason = StoreAway
+	if a.Room.OnStore != rooms.Admit || !g.caps.allow(a.Room, now) {
+		return a
+	}
+	generation := int64(1)
+	if status, ok := g.statuses.Last(a.Room.Name); ok {
+		generation = status.Generation
+	}
+	token, claims, err := g.passes.Sign(a.Room.Name, queue.NewSecret(), generation, now, now.Add(a.Room.Session))
+	if err != nil {
+		g.log.Error("a pass could not be signed", "room", a.Room.Name, "error", err)
+		return a
+	}
+	a.Outcome, a.Claims, a.Token = Through, claims, token
+	return a
+}
