@@ -13,6 +13,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "explain" {
+		os.Exit(config.ExitCode("server explain", explain(os.Args[2:], os.Getenv, os.Stdout), os.Stderr))
+	}
 	if os.Getenv("GOGC") == "" {
 		// What a server holds is small and what it throws away is much: a poll is answered
 		// a fifth cheaper when memory is swept less often.
