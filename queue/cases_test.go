@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -360,4 +362,31 @@ func TestHeartbeat_AShortOneDoesNotStopALineOfOne(t *testing.T) {
 		}
 		t.Error("the living visitor was not let in within five minutes at one a minute")
 	})
+}
+
+// TestRQ01_AFullRedisRefusesAJoinWhole: noeviction makes writes fail; nothing of a join is
+// left half done, and who waits finds the place again when there is memory.
+func TestRQ01_AFullRedisRefusesAJoinWhole(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, redistest.Start(t, "--maxmemory-policy", "noeviction").Client(t), testRules())
+	s.room.Rules.Capacity = 1
+	waiting := s.join(3)[2:]
+	s.rdb.ConfigSet(t.Context(), "maxmemory", "1")
+	before := s.rdb.HGetAll(t.Context(), s.key("room")).Val()
+	if _, err := s.line.Join(t.Context(), s.room, "too-late", nil); !errors.Is(err, queue.ErrStore) {
+		t.Fatalf("a join of a full Redis: %v, want ErrStore", err)
+	}
+	if after := s.rdb.HGetAll(t.Context(), s.key("room")).Val(); !maps.Equal(before, after) {
+		t.Errorf("the refused join changed the room from %v to %v", before, after)
+	}
+	if n := s.rdb.ZCard(t.Context(), s.key("waiting")).Val(); n != 2 {
+		t.Errorf("waiting has %d ids after a refused join, want 2", n)
+	}
+	s.rdb.ConfigSet(t.Context(), "maxmemory", "0")
+	if at := s.poll(waiting)[0]; at.State != queue.Waiting || at.Ahead != 1 {
+		t.Errorf("a visitor from before is %s with %d ahead, want waiting with 1", at.State, at.Ahead)
+	}
+	if got, err := s.line.Join(t.Context(), s.room, "too-late", nil); err != nil || !got.New {
+		t.Errorf("the join sent again: %+v, %v", got, err)
+	}
 }
