@@ -186,7 +186,7 @@ func (q *question) verdict(out *strings.Builder, room rooms.Room, found match.Fo
 // exempt says what of the room's settings lets the request through without a pass.
 func (q *question) exempt(room rooms.Room, found match.Found) (string, bool) {
 	fetch := match.Fetch{Mode: q.header.Get("Sec-Fetch-Mode"), Dest: q.header.Get("Sec-Fetch-Dest")}
-	return room.Exempt.Why(q.method, found.Path, fetch)
+	return room.Exempt.Covers(q.method, found, fetch)
 }
 
 // written is a rule as messages have it.

@@ -1,6 +1,9 @@
 package match
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Tried is one rule that was held against an address.
 type Tried struct {
@@ -15,7 +18,7 @@ type Explanation struct {
 	Host, Path string // normalised; the root is "/"
 	Found      Found
 	OK         bool
-	Tried      []Tried // in the order of their rank, then those of other hosts
+	Tried      []Tried // those that apply by their rank, then the others in the order of New
 }
 
 // Explain is Find with its reasons.
@@ -24,30 +27,43 @@ func (m *Matcher) Explain(host, target string) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{Host: Host(host), Path: found.Path, Found: found, OK: ok}
+	h, _ := readHost(host) // Find has read it
+	e := Explanation{Path: found.Path, Found: found, OK: ok}
+	e.Host, _ = Host(host)
 	if e.Path == "" {
 		e.Path = "/"
 	}
-	seen := map[Entry]bool{}
-	for _, rules := range m.candidates(e.Host) {
-		for _, c := range rules {
-			seen[c.Entry] = true
-			t := Tried{Entry: c.Entry, Applies: c.has(found.Path, fold(found.Path))}
-			switch {
-			case !t.Applies:
-				t.Why = fmt.Sprintf("the path is not under %s", c.Rule.Path)
-			case ok && c.Entry == (Entry{found.Room, found.Rule}):
-				t.Why = "it has the most exact host and the longest path"
-			default:
-				t.Why = "another rule has a more exact host or a longer path"
-			}
-			e.Tried = append(e.Tried, t)
+	var apply, lost []*compiled
+	for _, c := range m.rules {
+		if c.ofHost(h) && c.covers(found.Path) {
+			apply = append(apply, c)
+		} else {
+			lost = append(lost, c)
 		}
 	}
-	for _, entry := range m.entries {
-		if !seen[entry] {
-			e.Tried = append(e.Tried, Tried{Entry: entry, Why: "it is of another host"})
+	slices.SortStableFunc(apply, func(a, b *compiled) int { return b.against(a) })
+	for i, c := range apply {
+		why := "it has the most exact host and the longest path"
+		if i > 0 {
+			why = fmt.Sprintf("another rule has a more exact host or a longer path: %v", apply[0].Rule)
 		}
+		e.Tried = append(e.Tried, Tried{Entry: c.Entry, Applies: true, Why: why})
+	}
+	for _, c := range lost {
+		e.Tried = append(e.Tried, Tried{Entry: c.Entry, Why: c.whyNot(h, found.Path)})
 	}
 	return e, nil
+}
+
+// whyNot says why a rule does not apply.
+func (c *compiled) whyNot(h hostPort, path string) string {
+	folded := *c
+	folded.Rule.CaseSensitive = false
+	switch {
+	case !c.ofHost(h):
+		return "it is of another host"
+	case folded.covers(path):
+		return fmt.Sprintf("the path is not under %s: the rule is case-sensitive", c.Rule.Path)
+	}
+	return fmt.Sprintf("the path is not under %s", c.Rule.Path)
 }

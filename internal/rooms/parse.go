@@ -70,6 +70,7 @@ type fileReader struct {
 	problems []problem
 	names    map[string]int     // line of each room
 	matches  map[match.Rule]int // line of each match rule
+	rules    []int              // lines of all match rules, in the order of the file
 }
 
 func (f *fileReader) problem(line int, format string, args ...any) {
@@ -110,7 +111,25 @@ func (f *fileReader) document(n *yaml.Node) []Room {
 	if !given && len(f.problems) == 0 {
 		f.problem(n.Line, want)
 	}
+	if len(f.problems) == 0 {
+		f.ties(all)
+	}
 	return all
+}
+
+// ties reports rules that each by itself are sound, and together are not.
+func (f *fileReader) ties(all []Room) {
+	_, err := Matcher(all)
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return
+	}
+	for _, one := range joined.Unwrap() {
+		var e *match.EntryError
+		if errors.As(one, &e) && e.Tie >= 0 {
+			f.problem(f.rules[e.Index], "%v, in line %d", e, f.rules[e.Tie])
+		}
+	}
 }
 
 // mapping calls visit for each key and value, and reports what is no mapping and keys

@@ -43,6 +43,9 @@ func (r *roomReader) match(n *yaml.Node) {
 		}
 	}
 	r.path("match path", m.Path)
+	if _, err := match.New([]match.Entry{{Room: r.room.Name, Rule: m}}); err != nil && !r.wrong["match"] {
+		r.complain("match", "%v", err)
+	}
 	same := m // of rules that nothing tells apart
 	same.Path, _ = match.Normalise(m.Path)
 	if !m.CaseSensitive {
@@ -53,6 +56,7 @@ func (r *roomReader) match(n *yaml.Node) {
 	}
 	r.matches[same] = n.Line
 	r.room.Match = append(r.room.Match, m)
+	r.rules = append(r.rules, n.Line)
 }
 
 // path holds a prefix to the form in which it can be compared.
@@ -83,6 +87,9 @@ func (r *roomReader) exempt(n *yaml.Node) {
 			r.sequence(value, "paths", func(item *yaml.Node) {
 				r.path("exempt path", item.Value)
 				e.Paths = append(e.Paths, item.Value)
+				if item.Value == "/" {
+					r.complain("match", "exempt path / exempts everything; enabled: false says so")
+				}
 			})
 		case "assets":
 			r.flag("match", value, &e.Assets)
@@ -105,6 +112,9 @@ func (r *roomReader) gate() {
 	}
 	if !r.wrong["max_session"] && !r.wrong["session"] && r.room.MaxSession < r.room.Session {
 		r.complain("max_session", "max_session (%v) is shorter than session (%v)", r.room.MaxSession, r.room.Session)
+	}
+	if r.lines["max_session"] != 0 && r.room.Renew == RenewFixed {
+		r.complain("max_session", "max_session has no effect with renew: fixed")
 	}
 	if s := r.room.QueueStatus; !r.wrong["queue_status"] && s != 200 && s != 503 {
 		r.complain("queue_status", "queue_status is %d, want 200 or 503", s)

@@ -44,6 +44,9 @@ func TestParse_GateMistakesNameTheirLine(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"a star inside":      {gated + "      - host: a.*.test\n", `rooms.yaml:8: room "sale": match host "a.*.test" has a *`},
 		"another case":       {gated + "      - {host: shop.test, path: /SALE/}\n", "rooms.yaml:8: room \"sale\": match shop.test/SALE/ is there already, in line 6"},
+		"a tie":              {gated + "  - name: b\n    capacity: 1\n    rate: 1/s\n    match:\n      - {host: shop.test, path: /sale, case_sensitive: true}\n", "rooms.yaml:12: match: bad rule: room \"b\", rule shop.test/sale (case-sensitive): it ties with room \"sale\", rule shop.test/Sale, in line 6"},
+		"all exempt":         {gated + "    exempt: {paths: [/]}\n", "exempts everything"},
+		"no use of max":      {gated + "    renew: fixed\n    max_session: 2h\n", "no effect with renew: fixed"},
 		"a parameter":        {gated + "      - {host: shop.test, path: '/a;b'}\n", "match path \"/a;b\""},
 		"case as a word":     {gated + "      - {host: shop.test, path: /b, case_sensitive: maybe}\n", "rooms.yaml:8"},
 		"enabled as a word":  {gated + "    enabled: 'yes'\n", `rooms.yaml:8: room "sale": enabled is "yes", want true or false`},
