@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	mathrand "math/rand/v2"
 	"net/http"
+	"net/http/cookiejar"
 	"time"
 )
 
@@ -19,6 +20,10 @@ const (
 	byOrigin        // the origin says that it left
 	leaving         // leaves from the line
 	looking         // probe: asks once more after it left
+	arriving        // loads the shop's page, to be sent to the line
+	entering        // goes where the claim sends it
+	visiting        // probe: loads the page once more while inside
+	returning       // probe: loads the page with the old pass, after it left
 	ended
 )
 
@@ -48,10 +53,22 @@ type actor struct {
 	shun              bool          // that server could not be reached
 	slept             bool
 	leaveInside       time.Duration // when to leave from inside
+
+	// Of a visitor that walks through the gate:
+	jar     *cookiejar.Jar // nil = there is no gate, the visitor asks the API alone
+	address string         // the page to load
+	desk    desk           // whom its queue page asks
+	entered time.Duration  // when it got to the shop
+	entries int            // how often it was sent back instead
+	probed  int            // probes begun inside
 }
 
 func newActor(p Plan, log *Visitor) *actor {
-	return &actor{plan: p, log: log, due: p.Arrive, first: -1, key: rand.Text()}
+	a := &actor{plan: p, log: log, due: p.Arrive, first: -1, key: rand.Text()}
+	if p.Address != "" {
+		a.phase, a.address, a.jar = arriving, p.Address, newJar()
+	}
+	return a
 }
 
 // take learns from an answer and sets what comes next.
@@ -76,6 +93,8 @@ func (a *actor) take(r *answer, m *manners) {
 		a.tookClaim(r, m)
 	case leaving, releasing, byOrigin:
 		a.tookRelease(r, first, repeated)
+	case arriving, entering, visiting, returning:
+		a.tookPage(r, repeated, m)
 	case looking:
 		a.log.After, a.phase = Gone, ended
 		if !r.refused() {
@@ -105,11 +124,16 @@ func (a *actor) retry(r *answer, m *manners) {
 	if a.phase == byOrigin && r.refused() { // a wrong API key: leave by its own ticket
 		a.phase = releasing
 	}
+	if r.at != "" { // a browser loads the address again that failed, not the first
+		a.address = r.at
+	}
 	if a.phase == polling {
 		a.pollAt(r.done+wait, r.done, m)
 		return
 	}
-	a.due = r.done + wait
+	if !a.giveUp(r, r.done+wait, m) {
+		a.due = r.done + wait
+	}
 }
 
 func (a *actor) note(r *answer) State {
@@ -195,6 +219,15 @@ func (a *actor) tookClaim(r *answer, m *manners) {
 	expires := time.Duration(r.body.ExpiresInS) * time.Second
 	a.log.Claims = append(a.log.Claims, Claim{Sent: r.sent, Answered: r.done, Expires: expires, Sub: sub})
 	a.pass = r.body.Pass
+	switch {
+	case a.jar == nil:
+	case a.phase == claiming:
+		a.enter(r, m)
+		return
+	default:
+		a.stayOn(r.done, m)
+		return
+	}
 	if a.phase == claiming {
 		stay := min(m.session, expires)
 		a.leaveInside = r.done + stay
@@ -231,6 +264,9 @@ func (a *actor) tookRelease(r *answer, first time.Duration, repeated bool) {
 	a.phase = ended
 	if a.plan.Probe {
 		a.phase, a.due = looking, r.done
+		if a.jar != nil && a.log.entered() {
+			a.phase, a.due, a.address = returning, r.done+grace, a.plan.Address
+		}
 	}
 }
 

@@ -64,6 +64,64 @@ func TestWhatComesNext(t *testing.T) {
 	}
 }
 
+// What a browser at the gate does next.
+func TestWhatComesNextAtTheGate(t *testing.T) {
+	t.Parallel()
+	page := func(shop bool) answer {
+		return answer{sent: 10 * sec, done: 11 * sec, status: 200, landed: landing{shop: shop, uri: "/a?b", desk: desk{address: "http://q/r/sale?target=x"}}}
+	}
+	turn := said("", 200)
+	turn.body.Redirect = "/back?x"
+	lost := failed("timeout", 0)
+	lost.at = "http://s/second"
+	for name, c := range map[string]struct {
+		phase  phase
+		change func(*actor)
+		answer answer
+		next   phase
+		due    time.Duration // at least
+		goes   string        // to this address
+		end    End
+	}{
+		"sent to the line":             {phase: arriving, answer: page(false), next: joining, due: 11 * sec},
+		"straight in":                  {phase: arriving, answer: page(true), next: ended, end: Straight},
+		"a redirect that failed":       {phase: arriving, answer: lost, next: arriving, due: 11 * sec, goes: "http://s/second"},
+		"claimed":                      {phase: claiming, answer: turn, next: entering, due: 11 * sec, goes: "http://q/back?x"},
+		"got in":                       {phase: entering, answer: page(true), next: releasing, due: 13 * sec},
+		"got in, to look round":        {phase: entering, change: func(a *actor) { a.plan.Probe = true }, answer: page(true), next: visiting, due: 11500 * time.Millisecond, goes: "http://s/a?b"},
+		"looked round, to claim again": {phase: visiting, change: func(a *actor) { a.plan.Probe, a.probed = true, 1 }, answer: page(true), next: again, due: 11 * sec},
+		"sent back to the line":        {phase: entering, answer: page(false), next: claiming, due: 12 * sec},
+		"sent back too often":          {phase: entering, change: func(a *actor) { a.entries = 2 }, answer: page(false), next: releasing, due: 11 * sec},
+		"sent back with a used token":  {phase: entering, change: func(a *actor) { a.entries, a.failures = 2, 1 }, answer: page(false), next: claiming, due: 12 * sec},
+		"the shop fails for too long":  {phase: entering, change: func(a *actor) { a.leaveInside = 10 * sec }, answer: lost, next: releasing, due: 11 * sec},
+		"looked at the end":            {phase: returning, answer: page(false), next: looking, due: 11 * sec},
+	} {
+		var log Visitor
+		a := newActor(Plan{Address: "http://s/a?b"}, &log)
+		a.phase, a.desk, a.leaveInside = c.phase, page(false).landed.desk, 60*sec
+		if c.change != nil {
+			c.change(a)
+		}
+		a.take(&c.answer, &manners{session: 2 * sec, rnd: newRand(1)})
+		if a.phase != c.next || log.End != c.end || c.next != ended && a.due < c.due || c.goes != "" && a.address != c.goes {
+			t.Errorf("%s: phase %d, end %d, due %s, address %s; want %d, %d, %s, %s", name, a.phase, log.End, a.due, a.address, c.next, c.end, c.due, c.goes)
+		}
+	}
+}
+
+// Who left looks at the shop once more, when the pass must be worthless.
+func TestAProbeComesBackAfterTheGrace(t *testing.T) {
+	t.Parallel()
+	log := Visitor{Visits: []Visit{{Why: Entry, AtShop: true}}}
+	a := newActor(Plan{Address: "http://s/a", Probe: true}, &log)
+	a.phase = releasing
+	r := said("left", 200)
+	a.take(&r, &manners{rnd: newRand(1)})
+	if a.phase != returning || a.due != 12500*time.Millisecond || log.End != Served {
+		t.Errorf("phase %d at %s, end %d", a.phase, a.due, log.End)
+	}
+}
+
 // A request that is repeated may have been done the first time.
 func TestARepeatedLeaveMayHaveBeenDone(t *testing.T) {
 	t.Parallel()

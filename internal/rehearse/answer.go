@@ -20,6 +20,9 @@ type answer struct {
 	fault      string        // what went wrong, from a closed list of kinds; "" = nothing
 	retryAfter time.Duration // what the server asked for
 	body       body
+	hops       int     // requests of a page load
+	at         string  // address of its last request
+	landed     landing // where it ended
 }
 
 // refused tells whether the visitor was told to join again.
@@ -32,6 +35,7 @@ type body struct {
 	PollAfterMS int64  `json:"poll_after_ms"`
 	Ticket      string `json:"ticket"`
 	Pass        string `json:"pass"`
+	Redirect    string `json:"redirect"`
 	ExpiresInS  int64  `json:"expires_in_s"`
 }
 
@@ -46,6 +50,11 @@ var expected = map[phase][]int{
 	leaving:   {http.StatusOK, http.StatusUnauthorized},
 	releasing: {http.StatusOK, http.StatusUnauthorized},
 	byOrigin:  {http.StatusNoContent},
+	// A queue page may come with 503; browse has looked at it.
+	arriving:  {http.StatusOK, http.StatusServiceUnavailable},
+	entering:  {http.StatusOK, http.StatusServiceUnavailable},
+	visiting:  {http.StatusOK, http.StatusServiceUnavailable},
+	returning: {http.StatusOK, http.StatusServiceUnavailable},
 }
 
 // retryAfter reads whole seconds or a date.

@@ -10,9 +10,11 @@ import (
 // Rules are what a history is held against.
 type Rules struct {
 	Capacity  int
-	AllowOver int           // so many above capacity are allowed: the store was wiped
-	Heartbeat time.Duration // silence after which a turn passes to the next
-	KeepPlace time.Duration // silence after which a place may be lost
+	AllowOver int // so many above capacity are allowed: the store was wiped
+	// AllowStraight lets visitors get to the shop without a pass.
+	AllowStraight bool
+	Heartbeat     time.Duration // silence after which a turn passes to the next
+	KeepPlace     time.Duration // silence after which a place may be lost
 }
 
 // wiped tells whether the run was said to wipe the store.
@@ -30,6 +32,7 @@ type Doubles struct {
 type Losses struct {
 	Refused    int `json:"refused"`    // told to join again, though they did nothing wrong
 	Unfinished int `json:"unfinished"` // still in the line or inside when the run was over
+	Outside    int `json:"outside"`    // claimed their turn and never got to the shop
 }
 
 // LostExample is the evidence that one visitor was lost. Times are seconds.
@@ -62,6 +65,7 @@ type Verdict struct {
 	Inside       Inside
 	Order        Order
 	Doubles      Doubles
+	Gate         Gate
 	TakenBack    int // told "waiting" after they had been told that it is their turn
 	Rises        int // positions shown that were greater than the one before
 	Waits        []time.Duration
@@ -69,10 +73,13 @@ type Verdict struct {
 
 // Check judges a history. It has no side effects.
 func Check(h History, r Rules) Verdict {
-	v := Verdict{Rules: r, Visitors: len(h), Inside: countInside(h), Order: judgeOrder(h, r.Heartbeat, r.wiped()), Doubles: countDoubles(h)}
+	v := Verdict{Rules: r, Visitors: len(h), Inside: countInside(h), Order: judgeOrder(h, r.Heartbeat, r.wiped()), Doubles: countDoubles(h), Gate: judgeGate(h)}
 	behind := waitedUntil(faithful(h, r.Heartbeat))
 	for i := range h {
 		p := &h[i]
+		if p.End == Straight {
+			continue
+		}
 		if !p.joined() {
 			v.NeverJoined++
 			continue
@@ -93,6 +100,10 @@ func Check(h History, r Rules) Verdict {
 func (v *Verdict) count(p *Visitor, behind func(*Visitor) time.Duration) {
 	switch p.End {
 	case Served:
+		if p.outside() {
+			v.Lost.Outside++
+			return
+		}
 		v.Served++
 	case LeftLine:
 		v.LeftLine++
@@ -195,12 +206,14 @@ func (v Verdict) DoubleAdmissions() int {
 }
 
 // LostVisitors is how many joined and did not end properly.
-func (v Verdict) LostVisitors() int { return v.Lost.Refused + v.Lost.Unfinished }
+func (v Verdict) LostVisitors() int { return v.Lost.Refused + v.Lost.Unfinished + v.Lost.Outside }
 
 // Broken names every invariant that did not hold; none = all held.
 func (v Verdict) Broken() []string {
 	var out []string
-	if n, most := v.Inside.Highest, v.Rules.Capacity+v.Rules.AllowOver; n > most {
+	if n, most := v.Inside.Highest, v.Rules.Capacity+v.Rules.AllowOver; v.Rules.Capacity == 0 && n > 0 {
+		out = append(out, fmt.Sprintf("capacity: %d people were surely inside at once, and no capacity is known: give --capacity", n))
+	} else if n > most {
 		out = append(out, fmt.Sprintf("capacity: %d people were surely inside at once, at most %d may be", n, most))
 	}
 	if n := v.Order.Inversions; n > 0 {
@@ -210,10 +223,14 @@ func (v Verdict) Broken() []string {
 		out = append(out, fmt.Sprintf("one turn a ticket: %d double admissions", n))
 	}
 	if n := v.LostVisitors(); n > 0 {
-		out = append(out, fmt.Sprintf("nobody is lost: %d were told to join again, %d were not through at the end", v.Lost.Refused, v.Lost.Unfinished))
+		text := fmt.Sprintf("nobody is lost: %d were told to join again, %d were not through at the end", v.Lost.Refused, v.Lost.Unfinished)
+		if n := v.Lost.Outside; n > 0 {
+			text += fmt.Sprintf(", %d claimed and never got to the shop", n)
+		}
+		out = append(out, text)
 	}
 	if n := v.NeverJoined; n > 0 {
 		out = append(out, fmt.Sprintf("everybody gets a place: %d visitors never got one", n))
 	}
-	return out
+	return append(out, v.Gate.broken(v.Rules.AllowStraight)...)
 }

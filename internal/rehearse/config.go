@@ -21,6 +21,7 @@ type Config struct {
 	URLs     []string      // servers; each request goes to one of them at random
 	Room     string        // the room
 	APIKey   string        // leave through the origin's API with this key; "" = by the ticket
+	Through  []string      // pages of the shop behind the gate; empty = ask the API alone
 	Target   string        // where visitors say they want to go; "" = the room's default
 	Visitors int           // how many
 	Arrive   time.Duration // time over which they arrive
@@ -81,6 +82,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	fs.SortFlags = false
 	fs.StringSliceVar(&c.URLs, "url", []string{"http://127.0.0.1:8080"}, "servers, separated by commas; each request goes to one at random,\nand to another when that one cannot be reached")
 	fs.StringVar(&c.Room, "room", "demo", "the room")
+	fs.StringArrayVar(&c.Through, "through", nil, "a page of the shop: visitors walk to it through the gate as a browser does.\nMay be repeated; each visitor wants one of them. The room and the server are\nthose of the queue page that comes; a --room that is given must be that one")
 	fs.IntVar(&c.Visitors, "visitors", c.Visitors, "how many come")
 	fs.DurationVar(&c.Arrive, "arrive", c.Arrive, "they arrive evenly at random over this time")
 	fs.Var(&c.Leave, "leave", "share that gives up while waiting")
@@ -94,6 +96,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	fs.StringVar(&c.Target, "target", "", "where the visitors say that they want to go")
 	fs.IntVar(&c.Capacity, "capacity", 0, "most people that may be inside at once; 0 = as the room's public status says")
 	fs.IntVar(&c.AllowOver, "allow-over", 0, "allow so many more than the capacity, because the store is wiped in the run;\nthe report says so, and judges the order before and after the wipe apart")
+	fs.BoolVar(&c.AllowStraight, "allow-straight", false, "with --through: visitors may get to the shop without a pass")
 	fs.DurationVar(&c.Heartbeat, "heartbeat", c.Heartbeat, "the room's heartbeat")
 	fs.DurationVar(&c.KeepPlace, "keep-place", c.KeepPlace, "the room's keep_place")
 	fs.Uint64Var(&c.Seed, "seed", 0, "seed of the plan (who does what when); 0 = a random one, which is reported")
@@ -117,6 +120,14 @@ func Parse(args []string, out io.Writer) (Config, error) {
 		}
 		return c, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
+	if len(c.Through) > 0 { // the defaults are not meant then
+		if !fs.Changed("url") {
+			c.URLs = nil
+		}
+		if !fs.Changed("room") {
+			c.Room = ""
+		}
+	}
 	var errs []error
 	if fs.NArg() > 0 {
 		errs = append(errs, fmt.Errorf("%w: unexpected argument %q", ErrUsage, fs.Arg(0)))
@@ -127,7 +138,8 @@ func Parse(args []string, out io.Writer) (Config, error) {
 	return c, errors.Join(errs...)
 }
 
-func (c *Config) problems() []string {
+// whereProblems are those of the servers and the room.
+func (c *Config) whereProblems() []string {
 	var p []string
 	for _, text := range c.URLs {
 		u, err := url.Parse(text)
@@ -135,12 +147,42 @@ func (c *Config) problems() []string {
 			p = append(p, fmt.Sprintf("--url is %q, want http://host:port", text))
 		}
 	}
-	if len(c.URLs) == 0 {
-		p = append(p, "--url is empty")
+	if len(c.Through) > 0 {
+		p = append(p, c.gateProblems()...)
+	} else {
+		if len(c.URLs) == 0 {
+			p = append(p, "--url is empty")
+		}
+		if c.Room == "" {
+			p = append(p, "--room is empty")
+		}
+		if c.AllowStraight {
+			p = append(p, "--allow-straight is for --through")
+		}
 	}
-	if c.Room == "" {
-		p = append(p, "--room is empty")
+	return p
+}
+
+// gateProblems are those of a walk through the gate.
+func (c *Config) gateProblems() []string {
+	var p []string
+	for _, text := range c.Through {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Fragment != "" || u.User != nil {
+			p = append(p, fmt.Sprintf("--through is %q, want an address such as https://shop.example/sale?a=1", text))
+		}
 	}
+	if c.Target != "" {
+		p = append(p, "--target is what the queue page says, with --through")
+	}
+	if len(c.URLs) > 0 && c.Room == "" {
+		p = append(p, "--url needs --room, with --through")
+	}
+	return p
+}
+
+func (c *Config) problems() []string {
+	p := c.whereProblems()
 	if c.Leave+c.Sleep+c.NoShow > 1 {
 		p = append(p, "--leave, --sleep and --noshow are more than everybody")
 	}

@@ -78,7 +78,7 @@ func newCrowd(c *Config, rnd *rand.Rand, start time.Time) *crowd {
 func (cr *crowd) play(ctx context.Context, progress *progress) {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
-	for range cr.cfg.Connections * len(cr.cfg.URLs) {
+	for range cr.cfg.Connections * max(len(cr.cfg.URLs), 2*min(1, len(cr.cfg.Through))) {
 		workers.Go(func() {
 			for c := range cr.calls {
 				if ctx.Err() != nil {
@@ -127,7 +127,10 @@ func (cr *crowd) sendDue(now time.Duration) time.Duration {
 		}
 		who := heap.Pop(q).(int) //nolint:forcetypeassert // ours alone
 		a.lastURL = cr.pick(a)
-		cr.calls <- call{who: who, phase: a.phase, url: a.lastURL, due: a.due, key: a.key, ticket: a.ticket, pass: a.pass}
+		cr.calls <- call{
+			who: who, phase: a.phase, url: a.lastURL, due: a.due, key: a.key, ticket: a.ticket, pass: a.pass,
+			jar: a.jar, address: a.address, desk: a.desk,
+		}
 	}
 	return always
 }
@@ -135,6 +138,9 @@ func (cr *crowd) sendDue(now time.Duration) time.Duration {
 // pick chooses a server at random, but not the one that could just not be reached.
 func (cr *crowd) pick(a *actor) int {
 	n := len(cr.cfg.URLs)
+	if a.jar != nil { // the page names its own server
+		return 0
+	}
 	if !a.shun || n == 1 {
 		return cr.manners.rnd.IntN(n)
 	}
@@ -147,13 +153,14 @@ func (cr *crowd) take(ctx context.Context, o *outcome) {
 		return
 	}
 	t, a := &cr.traffic, cr.agenda.actors[o.who]
-	t.Requests++
+	sent := max(1, o.hops)
+	t.Requests += sent
 	t.Lag = append(t.Lag, o.sent-o.due)
 	switch {
 	case o.fault != "":
 		t.Faults[o.fault]++
-	case o.phase == looking || o.phase == again:
-		t.Probes++
+	case o.phase == looking || o.phase == again || o.phase == visiting || o.phase == returning:
+		t.Probes += sent
 	}
 	if o.refused() && o.fault == "" && o.phase != looking {
 		t.Refusals++

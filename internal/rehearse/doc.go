@@ -14,4 +14,11 @@
 // before another only if its join was answered before the other's join was sent. What this
 // cannot prove it does not count, so a result of 0 means "none was seen", not "none was
 // possible".
+//
+// With --through a visitor is a browser: it begins and ends with page loads of the shop,
+// which follow redirects with a cookie jar, and asks the API of the host of its queue page.
+//
+//	arriving ──> joining ──> polling ──> claiming ──> entering ──> [visiting, again, visiting]
+//	   shop's page → queue page             ▲            │ queue page: not let in      │
+//	                                        └────────────┘       [returning] <── releasing
 package rehearse

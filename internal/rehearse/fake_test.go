@@ -37,6 +37,7 @@ type place struct {
 	seen     time.Time
 	until    time.Time // end of the turn or the session
 	isInside bool
+	target   string // where it wants to go
 }
 
 // fake is a small Anteroom in memory: correct, but for its flaw.
@@ -53,6 +54,7 @@ type fake struct {
 	places []*place // in order of place
 	keys   map[string]*place
 	turns  int
+	passes int
 }
 
 func newFake(f flaw) *fake {
@@ -164,6 +166,11 @@ func (f *fake) join(w http.ResponseWriter, r *http.Request) {
 		p = &place{n: len(f.places), state: "waiting"}
 		f.places = append(f.places, p)
 		f.keys[key] = p
+		if r.Body != nil {
+			var body struct{ Target string }
+			_ = json.NewDecoder(r.Body).Decode(&body)
+			p.target = body.Target
+		}
 	}
 	p.seen = time.Now()
 	f.tick(p.seen)
@@ -225,12 +232,13 @@ func (f *fake) claim(w http.ResponseWriter, p *place) {
 	if p.state == "admitted" {
 		p.state, p.until = "active", time.Now().Add(f.session)
 	}
-	claims := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"sub":"s-%d"}`, sub))
+	claims := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"sub":"s-%d","jti":%d}`, sub, f.passes))
+	f.passes++
 	left := int(time.Until(p.until).Seconds())
 	if now := time.Now(); !f.wipeAt.IsZero() && now.After(f.wipeAt) && f.used() >= f.capacity/2 {
 		f.wipe(now)
 	}
-	reply(w, http.StatusOK, map[string]any{"pass": "h." + claims + ".s", "expires_in_s": left})
+	reply(w, http.StatusOK, map[string]any{"pass": "h." + claims + ".s", "expires_in_s": left, "redirect": p.target})
 }
 
 func (f *fake) release(w http.ResponseWriter, r *http.Request) {

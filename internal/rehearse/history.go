@@ -49,6 +49,7 @@ const (
 	LeftLine              // left while it waited
 	NoShow                // was admitted and never claimed, on purpose
 	Refused               // was told to join again
+	Straight              // got the shop's page without a pass
 )
 
 // Span is a request: when it was first sent, and when the answer that settled it arrived.
@@ -84,6 +85,7 @@ type Visitor struct {
 	Refusal   Span   // the request that was told "join again"
 	RefusedTo string // what that request wanted: poll, claim or leave
 	End       End
+	Visits    []Visit // page loads through the gate; none if there is no gate
 }
 
 // History is everything that the checks see, one entry a visitor.

@@ -23,6 +23,8 @@ type Plan struct {
 	Arrive time.Duration // when it joins, from the start of the run
 	Turn   time.Duration // when it leaves or falls asleep, from its join
 	Probe  bool          // claims once more while inside, and asks once more after leaving
+	// Address is the shop's page that it wants; empty = it asks the API alone.
+	Address string
 }
 
 // plans makes the crowd: exact numbers of each role in random order, arrivals spread
@@ -48,6 +50,9 @@ func plans(c *Config, rnd *rand.Rand) []Plan {
 		p.Probe = probing[i] < probes
 		p.Arrive = upTo(rnd, c.Arrive)
 		p.Turn = upTo(rnd, c.Within)
+		if n := len(c.Through); n > 0 {
+			p.Address = c.Through[rnd.IntN(n)]
+		}
 	}
 	return crowd
 }

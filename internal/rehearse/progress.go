@@ -16,9 +16,9 @@ func (t *tally) slot(a *actor) *int {
 	switch a.phase {
 	case polling, claiming, leaving:
 		return &t.waiting
-	case again, releasing, byOrigin:
+	case again, releasing, byOrigin, entering, visiting:
 		return &t.inside
-	case ended, looking:
+	case ended, looking, returning:
 		return &t.over
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 type Report struct {
 	Room        string   `json:"room"`
 	URLs        []string `json:"urls"`
+	Through     []string `json:"through"`
 	Seed        uint64   `json:"seed"`
 	Seconds     float64  `json:"seconds"`
 	Visitors    int      `json:"visitors"`
@@ -46,6 +47,13 @@ type Report struct {
 	TakenBack        int           `json:"taken_back"`
 	PositionRises    int           `json:"position_rises"`
 
+	LostQuery   int  `json:"lost_query"`
+	ThrownOut   int  `json:"thrown_out"`
+	StillIn     int  `json:"still_in"`
+	NeverQueued int  `json:"never_queued"`
+	Straight    bool `json:"allow_straight"`
+	Gate        Gate `json:"gate"`
+
 	Requests         int            `json:"requests"`
 	Probes           int            `json:"probes"`
 	RequestsAVisitor float64        `json:"requests_a_visitor"`
@@ -76,7 +84,7 @@ type Ended struct {
 
 func newReport(c *Config, v Verdict, t *traffic, took time.Duration) *Report {
 	r := &Report{
-		Room: c.Room, URLs: c.URLs, Seed: c.Seed, Seconds: seconds(took),
+		Room: c.Room, URLs: append([]string{}, c.URLs...), Through: append([]string{}, c.Through...), Seed: c.Seed, Seconds: seconds(took),
 		Visitors: v.Visitors, Joined: v.Joined, NeverJoined: v.NeverJoined,
 		Capacity: c.Capacity, AllowOver: c.AllowOver,
 		Waits:          spreadOf(v.Waits),
@@ -86,6 +94,8 @@ func newReport(c *Config, v Verdict, t *traffic, took time.Duration) *Report {
 		Straddling: v.Order.Straddling, WipedAt: seconds(v.Order.WipedAt),
 		DoubleAdmissions: v.DoubleAdmissions(), Doubles: v.Doubles,
 		Lost: v.LostVisitors(), Losses: v.Lost, TakenBack: v.TakenBack, PositionRises: v.Rises,
+		LostQuery: v.Gate.LostQuery, ThrownOut: v.Gate.ThrownOut, StillIn: v.Gate.StillIn, NeverQueued: v.Gate.NeverQueued,
+		Straight: c.AllowStraight, Gate: v.Gate,
 		Requests: t.Requests, Probes: t.Probes, Refusals: t.Refusals, Faults: t.Faults, Lag: spreadOf(t.Lag),
 		Broken: v.Broken(),
 	}

@@ -52,10 +52,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // passed or ctx is done, and leaves no goroutine behind. Progress goes to stderr. An error
 // means that the rehearsal could not begin; it wraps ErrUsage.
 func Run(ctx context.Context, c Config, stderr io.Writer) (*Report, error) {
-	from := "flag"
-	if c.Capacity == 0 {
-		from = "status"
-	}
+	given := c.Capacity
 	if err := c.askStatus(ctx); err != nil {
 		return nil, err
 	}
@@ -73,7 +70,7 @@ func Run(ctx context.Context, c Config, stderr io.Writer) (*Report, error) {
 	p.end()
 
 	r := newReport(&c, Check(cr.history, c.Rules), &cr.traffic, took)
-	r.CapacityFrom = from
+	r.CapacityFrom = origin(given, c.Capacity)
 	if ctx.Err() != nil {
 		r.Interrupted = true
 		r.Broken = append(r.Broken, "the run was interrupted")
@@ -87,6 +84,18 @@ func (c *Config) askStatus(ctx context.Context) error {
 	defer cancel()
 	w := newWire(c, time.Now())
 	defer w.close()
+	if len(c.Through) > 0 {
+		base, err := c.scout(ctx, w)
+		if err != nil {
+			return fmt.Errorf("%w: cannot begin: %w", ErrUsage, err)
+		}
+		if base != "" {
+			w.bases = append([]string{base}, w.bases...)
+		}
+		if len(w.bases) == 0 { // all come straight in: the report will say so
+			return nil
+		}
+	}
 	s, err := w.look(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: cannot begin: %w", ErrUsage, err)
@@ -98,6 +107,17 @@ func (c *Config) askStatus(ctx context.Context) error {
 		return fmt.Errorf("%w: the room's status names no capacity: give --capacity", ErrUsage)
 	}
 	return nil
+}
+
+// origin says where the capacity comes from.
+func origin(given, known int) string {
+	switch {
+	case given > 0:
+		return "flag"
+	case known > 0:
+		return "status"
+	}
+	return "nowhere"
 }
 
 func isTerminal(w io.Writer) bool {

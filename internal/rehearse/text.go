@@ -20,9 +20,12 @@ func (r *Report) Text(w io.Writer) error {
 	row := func(name, format string, values ...any) {
 		fmt.Fprintf(&b, "  %-18s %s\n", name, fmt.Sprintf(format, values...))
 	}
-	fmt.Fprintf(&b, "Rehearsal of room %q at %s\n\n", r.Room, strings.Join(r.URLs, ", "))
+	fmt.Fprintf(&b, "Rehearsal of room %q %s\n\n", r.Room, r.where())
 	row("run", "%.1f s, seed %d%s", r.Seconds, r.Seed, when(r.Interrupted, ", INTERRUPTED"))
 	row("joined", "%d of %d", r.Joined, r.Visitors)
+	if len(r.Through) > 0 {
+		row("at the shop", "%d by a claim; %d page loads with a pass, %d after the release", r.Gate.Entered, r.Gate.Visits, r.Gate.Returned)
+	}
 	row("waits", "p50 %.1f s   p95 %.1f s   max %.1f s", r.Waits.P50, r.Waits.P95, r.Waits.Max)
 	row("ended", "%s", r.ends())
 	columns, each := squeeze(r.InsideBySecond, sparkWidth)
@@ -43,15 +46,42 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	row("double admissions", "%d (other slot %d, shared slot %d, turn again %d, in line again %d)", r.DoubleAdmissions,
 		r.Doubles.OtherSlot, r.Doubles.SharedSlot, r.Doubles.TurnAgain, r.Doubles.LineAgain)
-	row("lost", "%d (told to join again %d, not through at the end %d)", r.Lost, r.Losses.Refused, r.Losses.Unfinished)
+	row("lost", "%d (told to join again %d, not through at the end %d, never got to the shop %d)", r.Lost, r.Losses.Refused, r.Losses.Unfinished, r.Losses.Outside)
 	for _, e := range r.LostExamples {
 		row("", "joined by %.3f s, told %q at %.3f s, to join again at %.3f s (%s)%s", e.Joined, e.LastSaid, e.Last, e.Refused, e.To,
 			when(e.Slept, fmt.Sprintf(";\n%21sasleep from %.3f s, somebody before it waited until %.3f s", "", e.AwayFrom, e.Behind)))
 	}
+	r.gate(row)
 	b.WriteString(r.allowance())
 	b.WriteString(r.conclusion())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// where says what was rehearsed.
+func (r *Report) where() string {
+	if len(r.Through) > 0 {
+		return "through the gate of " + strings.Join(r.Through, ", ")
+	}
+	return "at " + strings.Join(r.URLs, ", ")
+}
+
+// gate writes the invariants of a walk through the gate.
+func (r *Report) gate(row func(name, format string, values ...any)) {
+	if len(r.Through) == 0 {
+		return
+	}
+	row("lost query", "%d", r.LostQuery)
+	row("thrown out", "%d", r.ThrownOut)
+	row("still in", "%d, %s after the release", r.StillIn, grace)
+	row("never queued", "%d%s", r.NeverQueued, when(r.Straight, " (allowed)"))
+	for _, e := range r.Gate.Examples {
+		got := "the queue page came"
+		if e.Got != "" {
+			got = "the shop was asked for " + e.Got
+		}
+		row("", "%s at %.3f s: wanted %s, %s", e.What, e.At, e.Asked, got)
+	}
 }
 
 func when(yes bool, text string) string {

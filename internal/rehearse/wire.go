@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,6 +26,11 @@ type call struct {
 	key    string // Idempotency-Key of a join
 	ticket string
 	pass   string
+
+	// Of a visitor that walks through the gate:
+	jar     *cookiejar.Jar
+	address string // the page to load
+	desk    desk   // whom its queue page asks
 }
 
 // wire sends calls. It is safe for concurrent use.
@@ -40,12 +46,9 @@ type wire struct {
 func newWire(c *Config, start time.Time) *wire {
 	w := &wire{room: c.Room, apiKey: c.APIKey, start: start}
 	for _, u := range c.URLs {
-		w.bases = append(w.bases, strings.TrimRight(u, "/")+"/v1/rooms/"+url.PathEscape(c.Room))
+		w.bases = append(w.bases, apiBase(u, c.Room))
 	}
-	if c.Target != "" {
-		text, _ := json.Marshal(map[string]string{"target": c.Target}) // strings always marshal
-		w.join = string(text)
-	}
+	w.join = targetBody(c.Target)
 	w.client = &http.Client{
 		Transport:     c.Transport,
 		Timeout:       c.RequestTimeout,
@@ -62,14 +65,19 @@ func newWire(c *Config, start time.Time) *wire {
 	return w
 }
 
+// apiBase is where a server answers for a room.
+func apiBase(server, room string) string {
+	return strings.TrimRight(server, "/") + "/v1/rooms/" + url.PathEscape(room)
+}
+
 func (w *wire) close() { w.client.CloseIdleConnections() }
 
 // request builds the request of a call.
 func (w *wire) request(ctx context.Context, c call) (*http.Request, error) {
-	method, path, text := http.MethodGet, "/ticket", ""
+	base, method, path, text := w.base(c), http.MethodGet, "/ticket", ""
 	switch c.phase {
 	case joining:
-		method, text = http.MethodPost, w.join
+		method, text = http.MethodPost, w.joinBody(c)
 	case claiming, again:
 		method, path = http.MethodPost, "/ticket/claim"
 	case leaving, releasing:
@@ -82,7 +90,7 @@ func (w *wire) request(ctx context.Context, c call) (*http.Request, error) {
 	if text != "" {
 		payload = strings.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, w.bases[c.url]+path, payload)
+	r, err := http.NewRequestWithContext(ctx, method, base+path, payload)
 	if err != nil {
 		return nil, err
 	}
@@ -90,27 +98,65 @@ func (w *wire) request(ctx context.Context, c call) (*http.Request, error) {
 	if text != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	switch c.phase {
-	case joining:
+	w.identify(r, c)
+	return r, nil
+}
+
+// base is where a call goes: to a server, or in a browser to the host of its page.
+func (w *wire) base(c call) string {
+	if c.jar != nil {
+		return c.desk.base
+	}
+	return w.bases[c.url]
+}
+
+func (w *wire) joinBody(c call) string {
+	if c.jar != nil {
+		return targetBody(c.desk.target)
+	}
+	return w.join
+}
+
+func targetBody(target string) string {
+	if target == "" {
+		return ""
+	}
+	text, _ := json.Marshal(map[string]string{"target": target}) // strings always marshal
+	return string(text)
+}
+
+// identify says who sends a request: by a ticket, or as a browser does by its cookies.
+func (w *wire) identify(r *http.Request, c call) {
+	if c.phase == joining {
 		r.Header.Set("Idempotency-Key", c.key)
-	case byOrigin:
+	}
+	switch {
+	case c.phase == byOrigin:
 		r.Header.Set("Authorization", "Bearer "+w.apiKey)
-	default:
+	case c.jar != nil:
+		bring(r, c.jar)
+		r.Header.Set("User-Agent", userAgent)
+		r.Header.Set("Sec-Fetch-Mode", "cors")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		if r.Method != http.MethodGet {
+			r.Header.Set("Origin", r.URL.Scheme+"://"+r.URL.Host)
+		}
+	case c.phase != joining:
 		r.Header.Set("Authorization", "Bearer "+c.ticket)
 	}
-	if c.phase == again { // a page that claims again has the pass as a cookie
+	if c.phase == again && c.jar == nil { // a page that claims again has the pass as a cookie
 		r.AddCookie(&http.Cookie{Name: "anteroom_p_" + w.room, Value: c.pass}) //nolint:gosec // sent, not set: a request's cookie has no attributes
 	}
-	return r, nil
 }
 
 // send sends a call and waits for its answer, for as long as the client's timeout.
 func (w *wire) send(ctx context.Context, c call) answer {
-	var a answer
-	r, err := w.request(ctx, c)
-	a.sent = time.Since(w.start)
-	if err == nil {
-		err = w.exchange(r, &a)
+	a := answer{sent: time.Since(w.start)}
+	var err error
+	if c.phase.loads() {
+		err = w.browse(ctx, c, &a)
+	} else {
+		err = w.ask(ctx, c, &a)
 	}
 	a.done = time.Since(w.start)
 	switch {
@@ -123,8 +169,13 @@ func (w *wire) send(ctx context.Context, c call) answer {
 	return a
 }
 
-// exchange fills in the answer. A 2xx whose body cannot be read as JSON is a fault.
-func (w *wire) exchange(r *http.Request, a *answer) error {
+// ask fills in the answer of the API. A 2xx whose body cannot be read as JSON is a fault.
+func (w *wire) ask(ctx context.Context, c call, a *answer) error {
+	r, err := w.request(ctx, c)
+	if err != nil {
+		return err
+	}
+	a.sent = time.Since(w.start)
 	resp, err := w.client.Do(r)
 	if err != nil {
 		return err
@@ -133,6 +184,10 @@ func (w *wire) exchange(r *http.Request, a *answer) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return err
+	}
+	// Who leaves keeps its cookies: the line and the gate must remember by themselves.
+	if c.jar != nil && c.phase != leaving && c.phase != releasing {
+		c.jar.SetCookies(r.URL, resp.Cookies())
 	}
 	a.status = resp.StatusCode
 	a.retryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
