@@ -35,6 +35,7 @@ const usage = `server - the HTTP front of Anteroom, a virtual waiting room
 
 USAGE
   server [flags]
+  server explain URL    which room protects an address, and why; see server explain --help
 
 DESCRIPTION
   Serves the queue page and the visitor API of the rooms in the rooms file, on the lines
