@@ -232,5 +232,5 @@ func (v Verdict) Broken() []string {
 	if n := v.NeverJoined; n > 0 {
 		out = append(out, fmt.Sprintf("everybody gets a place: %d visitors never got one", n))
 	}
-	return append(out, v.Gate.broken(v.Rules.AllowStraight)...)
+	return append(out, v.Gate.broken(v.Rules)...)
 }

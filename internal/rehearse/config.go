@@ -28,7 +28,7 @@ type Config struct {
 	Leave    Share         // give up while they wait
 	Sleep    Share         // go silent while they wait, and come back
 	NoShow   Share         // never claim their turn
-	Probe    Share         // also claim twice, and ask again after they left
+	Probe    Share         // also claim twice, ask again after they left, and look at the shop meanwhile and then
 	Within   time.Duration // leavers and sleepers do so at a random time up to this after joining
 	SleepFor time.Duration // silence of a sleeper
 	Session  time.Duration // time inside
@@ -82,7 +82,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	fs.SortFlags = false
 	fs.StringSliceVar(&c.URLs, "url", []string{"http://127.0.0.1:8080"}, "servers, separated by commas; each request goes to one at random,\nand to another when that one cannot be reached")
 	fs.StringVar(&c.Room, "room", "demo", "the room")
-	fs.StringArrayVar(&c.Through, "through", nil, "a page of the shop: visitors walk to it through the gate as a browser does.\nMay be repeated; each visitor wants one of them. The room and the server are\nthose of the queue page that comes; a --room that is given must be that one")
+	fs.StringArrayVar(&c.Through, "through", nil, "a page of the shop: visitors walk to it through the gate as a browser does.\nMay be repeated; each visitor wants one of them. The room and the server are\nthose of the queue page that comes; a --room that is given must be that one, and\n--url is asked for the room's status alone, if no queue page comes")
 	fs.IntVar(&c.Visitors, "visitors", c.Visitors, "how many come")
 	fs.DurationVar(&c.Arrive, "arrive", c.Arrive, "they arrive evenly at random over this time")
 	fs.Var(&c.Leave, "leave", "share that gives up while waiting")
@@ -91,7 +91,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	fs.DurationVar(&c.Within, "within", c.Within, "leaving and falling asleep happen at a random time up to this after joining")
 	fs.DurationVar(&c.SleepFor, "sleep-for", c.SleepFor, "how long a sleeper is silent: longer than the heartbeat, shorter than keep_place")
 	fs.DurationVar(&c.Session, "session", c.Session, "time inside")
-	fs.Var(&c.Probe, "probe", "share that also claims a second time while inside, and asks once more after it left")
+	fs.Var(&c.Probe, "probe", "share that also claims a second time while inside, and asks once more after it left;\nwith --through it also loads the page again inside, and 1.5 s after it left")
 	fs.StringVar(&c.APIKey, "api-key", "", "leave through the origin's release API with this key, not by the ticket")
 	fs.StringVar(&c.Target, "target", "", "where the visitors say that they want to go")
 	fs.IntVar(&c.Capacity, "capacity", 0, "most people that may be inside at once; 0 = as the room's public status says")

@@ -110,8 +110,13 @@ func (v *Visitor) entered() bool {
 // outside tells whether the visitor walked to the shop, claimed, and never got in.
 func (v *Visitor) outside() bool { return len(v.Visits) > 0 && !v.entered() }
 
-// broken names the breaches.
-func (g *Gate) broken(allowStraight bool) []string {
+// broken names the breaches. A wiped store has forgotten who left: a pass that comes back
+// takes its slot again, which is no breach then.
+func (g *Gate) broken(r Rules) []string {
+	stillIn := g.StillIn
+	if r.wiped() {
+		stillIn = 0
+	}
 	var out []string
 	for _, b := range []struct {
 		count  int
@@ -119,13 +124,13 @@ func (g *Gate) broken(allowStraight bool) []string {
 	}{
 		{g.LostQuery, "nothing of the address is lost: %d visitors reached the shop at another path or query"},
 		{g.ThrownOut, "a pass opens the shop: %d visitors got the queue page while their session lasted"},
-		{g.StillIn, "who left is out: %d visitors got the shop's page more than " + grace.String() + " after their release"},
+		{stillIn, "who left is out: %d visitors got the shop's page more than " + grace.String() + " after their release"},
 	} {
 		if b.count > 0 {
 			out = append(out, fmt.Sprintf(b.format, b.count))
 		}
 	}
-	if n := g.NeverQueued; n > 0 && !allowStraight {
+	if n := g.NeverQueued; n > 0 && !r.AllowStraight {
 		out = append(out, fmt.Sprintf("nobody passes the line: %d visitors got the shop's page without a pass", n))
 	}
 	return out

@@ -161,6 +161,17 @@ func TestWhatCannotBegin(t *testing.T) {
 	})
 }
 
+// A wiped store cannot know who left; all else must hold.
+func TestAWipeExcusesOnlyPassesOfPeopleWhoLeft(t *testing.T) {
+	t.Parallel()
+	g := Gate{LostQuery: 1, ThrownOut: 1, StillIn: 1, NeverQueued: 1}
+	for rules, want := range map[Rules]int{{}: 4, {AllowOver: 1}: 3, {AllowStraight: true}: 3, {AllowOver: 1, AllowStraight: true}: 2} {
+		if got := g.broken(rules); len(got) != want {
+			t.Errorf("%+v: %q, want %d", rules, got, want)
+		}
+	}
+}
+
 func TestJudgeGate(t *testing.T) {
 	t.Parallel()
 	visit := func(why Reason, at time.Duration, shop bool, got string) Visit {

@@ -130,6 +130,9 @@ func (r *Report) allowance() string {
 	if n := r.Doubles.LineAgain; n > 0 {
 		text += fmt.Sprintf("%d who had left stood in the line again; a wiped store does not know, and they are not counted.\n", n)
 	}
+	if n := r.StillIn; n > 0 {
+		text += fmt.Sprintf("%d who had left were still in by their pass, for the same reason, and are not counted.\n", n)
+	}
 	return text
 }
 
