@@ -21,6 +21,7 @@ const (
 // forward answers a proxy's forward authentication. The visitor's request is in headers;
 // the body of the question, if one is promised, is never read.
 func (s *Server) forward(w http.ResponseWriter, r *http.Request) error {
+	leaveBody(w, r)
 	proxy := gate.Proxy(r.URL.Query().Get("for"))
 	if proxy == "" {
 		proxy = gate.Traefik // the final answer suits every proxy that passes it on
@@ -47,6 +48,7 @@ const envoyPrefix = "/gate/envoy"
 // forwardEnvoy reads Envoy's question: the visitor's own request line and host, with a
 // prefix before the path.
 func (s *Server) forwardEnvoy(w http.ResponseWriter, r *http.Request) error {
+	leaveBody(w, r)
 	uri, ok := strings.CutPrefix(r.RequestURI, envoyPrefix)
 	if !ok || !strings.HasPrefix(uri, "/") {
 		return gate.ErrForwarded
@@ -60,6 +62,17 @@ func (s *Server) forwardEnvoy(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.answerFinal(w, s.Gate.Ask(r.Context(), asked))
+}
+
+// leaveBody answers a question at once that promises a body, as a proxy's copy of a POST
+// does, and may never send it. What would follow on the connection cannot be told from that
+// body, so the connection ends.
+func leaveBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	_ = http.NewResponseController(w).EnableFullDuplex() // or the server reads the body before it answers
+	w.Header().Set("Connection", "close")
 }
 
 // peer is the address of the one who asks.

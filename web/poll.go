@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/queue"
@@ -15,6 +16,11 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) error {
 	t, ok := s.ticket(r, room)
 	if !ok {
 		return errRejoin
+	}
+	if ok, wait := s.polls.allow(t.ID); !ok {
+		p := errTooOften
+		p.RetryAfterS = int(wait/time.Second) + 1
+		return p
 	}
 	at, err := s.ask(r, room, t)
 	if err != nil {

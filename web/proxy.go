@@ -60,7 +60,10 @@ func (s *Server) ownAddress(r *http.Request) bool {
 			return true
 		}
 	}
-	return strings.EqualFold(r.Host, s.PublicURL.Host) && (path == "/.well-known/jwks.json" || path == "/gate" || path == "/healthz" || path == "/readyz")
+	if path == "/gate" || strings.HasPrefix(path, envoyPrefix+"/") {
+		return s.trusted(peer(r))
+	}
+	return strings.EqualFold(r.Host, s.PublicURL.Host) && (path == "/.well-known/jwks.json" || path == "/healthz" || path == "/readyz")
 }
 
 // behind decides about a request of a proxied site.

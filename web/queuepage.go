@@ -3,6 +3,8 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -42,6 +44,8 @@ func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Ro
 	case has:
 	case r.URL.Query().Has("left"):
 		view.Status = string(queue.Left) // the page does not join again by itself
+	case r.URL.Query().Has("done"):
+		view.Status = "done" // left from inside
 	case r.URL.Query().Has("joined"):
 		view.Status = "cookies" // the form made a place, and its cookie did not come back
 	}
@@ -50,7 +54,7 @@ func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Ro
 		var known problem
 		switch {
 		case err == nil:
-			view.Standing, view.Message = s.pageStanding(room, at)
+			view.Standing, view.Notice = s.pageStanding(room, at)
 		case errors.As(err, &known):
 			view.Notice = "Your earlier place has expired. You join anew."
 		case r.Context().Err() != nil:
@@ -70,7 +74,7 @@ func (s *Server) pageStanding(room rooms.Room, at queue.Standing) (*page.Standin
 	if full.ETA != nil {
 		out.LowS, out.HighS = full.ETA.LowS, full.ETA.HighS
 	}
-	return out, full.Message
+	return out, full.Notice
 }
 
 // render writes a page whose forms may lead to hosts. Pages depend on cookies, so nobody
@@ -119,7 +123,28 @@ func (s *Server) claimForm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if s.bounced(w, r, room) {
+		view := page.View{Room: room.Name, Title: room.Display(), Status: "loop"}
+		s.render(w, r, http.StatusOK, page.Page(view), room.Targets...)
+		return nil
+	}
 	return seeOther(w, r, out.Redirect)
+}
+
+const (
+	bouncesMost = 4           // times that one turn leads into the site within a minute
+	bounceLife  = time.Minute // after which they are forgotten
+)
+
+// bounced counts how often a visitor without script was sent into the site: one that sends
+// people back at once, since it does not keep their pass, would make a loop of it.
+func (s *Server) bounced(w http.ResponseWriter, r *http.Request, room rooms.Room) bool {
+	name, n := "anteroom_b_"+room.Name, 0
+	if c, err := r.Cookie(name); err == nil {
+		n, _ = strconv.Atoi(c.Value)
+	}
+	s.setCookie(w, name, strconv.Itoa(n+1), bounceLife)
+	return n >= bouncesMost
 }
 
 func (s *Server) leaveForm(w http.ResponseWriter, r *http.Request) error {
@@ -127,11 +152,17 @@ func (s *Server) leaveForm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	left := "?left"
+	if t, ok := s.ticket(r, room); ok {
+		if _, inside := s.ownPass(r, room, t.ID); inside {
+			left = "?done"
+		}
+	}
 	var known problem
 	if _, err := s.giveUp(w, r, room); err != nil && !errors.As(err, &known) {
 		return err
 	}
-	return seeOther(w, r, "/r/"+room.Name+"?left")
+	return seeOther(w, r, "/r/"+room.Name+left)
 }
 
 func seeOther(w http.ResponseWriter, r *http.Request, to string) error {

@@ -78,6 +78,7 @@ type Server struct {
 	metrics httpMetrics
 	apiKeys [][32]byte
 	origins origins
+	polls   *meter
 }
 
 // New makes a server; Handler serves it.
@@ -85,7 +86,7 @@ func New(c Config) *Server {
 	if c.StoreTimeout == 0 {
 		c.StoreTimeout = 400 * time.Millisecond
 	}
-	return &Server{Config: c, metrics: newHTTPMetrics(c.Metrics), apiKeys: hashKeys(c.APIKeys)}
+	return &Server{Config: c, metrics: newHTTPMetrics(c.Metrics), apiKeys: hashKeys(c.APIKeys), polls: newMeter()}
 }
 
 // store gives a handler's context the deadline of one call to the line.

@@ -21,7 +21,8 @@ type standing struct {
 	PollAfterMS int64       `json:"poll_after_ms,omitempty"`
 	ClaimByS    int64       `json:"claim_by_s,omitempty"`   // while admitted
 	ExpiresInS  int64       `json:"expires_in_s,omitempty"` // while active
-	Message     string      `json:"message"`
+	Message     string      `json:"message"`                // the operator's words
+	Notice      string      `json:"notice,omitempty"`       // ours, about what has just happened
 	Target      string      `json:"target"`
 	Ticket      string      `json:"ticket,omitempty"` // in the answer of a join
 }
@@ -42,7 +43,7 @@ func (s *Server) standing(room rooms.Room, at queue.Standing, target string) sta
 		out.PollAfterMS = queue.Jitter(at.PollAfter, rand.Float64()).Milliseconds() //nolint:gosec // spreads load, no secret
 		if at.Held > 0 {                                                            // a number now would be too good, and rise later
 			out.Ahead = nil
-			out.Message = joinSentences("After a fault the line is putting itself back in order. Your place is kept; entry goes on in a moment.", room.Message)
+			out.Notice = "After a fault the line is putting itself back in order. Entry goes on in a moment."
 			break
 		}
 		status, _ := s.Statuses.Last(room.Name)
@@ -64,10 +65,3 @@ func estimate(room rooms.Room, ahead int64, status queue.Status) *eta {
 
 // floorSeconds never promises more time than there is.
 func floorSeconds(d time.Duration) int64 { return int64(max(0, d) / time.Second) }
-
-func joinSentences(a, b string) string {
-	if b == "" {
-		return a
-	}
-	return a + " " + b
-}

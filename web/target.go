@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anteroom/anteroom/internal/match"
 	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/queue"
 )
@@ -22,7 +23,7 @@ func (s *Server) safeTarget(room rooms.Room, wanted string) string {
 		if !ok {
 			break
 		}
-		if !s.ownPage(u) {
+		if !s.ownPage(room, u) {
 			return wanted
 		}
 		wanted = u.Query().Get("target")
@@ -47,16 +48,14 @@ func (s *Server) parseTarget(room rooms.Room, wanted string) (*url.URL, bool) {
 }
 
 // ownPage tells the addresses of the waiting room itself from those behind it.
-func (s *Server) ownPage(u *url.URL) bool {
-	if u.Host != "" && !strings.EqualFold(u.Host, s.PublicURL.Host) {
-		return false
+// On a protected host, which a proxy may share between us and the site, only the page of
+// this room is surely ours.
+func (s *Server) ownPage(room rooms.Room, u *url.URL) bool {
+	if u.Host == "" || strings.EqualFold(u.Host, s.PublicURL.Host) {
+		return rooms.OwnPage(u.EscapedPath())
 	}
-	for _, prefix := range []string{"/r/", "/v1/", "/gate"} {
-		if strings.HasPrefix(u.Path, prefix) || u.Path == strings.TrimSuffix(prefix, "/") {
-			return true
-		}
-	}
-	return false
+	path, err := match.Normalise(u.EscapedPath())
+	return err == nil && (path == "/r/"+room.Name || strings.HasPrefix(path, "/r/"+room.Name+"/"))
 }
 
 func hasControl(s string) bool {

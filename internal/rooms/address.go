@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/anteroom/anteroom/internal/match"
 	"github.com/anteroom/anteroom/queue"
 )
 
@@ -87,18 +87,21 @@ func checkDefault(target string, hosts []string) string {
 	if !listed && !plainPath(target) || strings.Contains(target, `\`) {
 		return want
 	}
-	if !listed && ownPage(u.Path) {
+	if !listed && OwnPage(u.EscapedPath()) {
 		return "is a page of the waiting room itself, which would send visitors in a circle; name a page of the site behind it"
 	}
 	return ""
 }
 
-// ownPage tells our own addresses from those of the site behind a room. Browsers resolve
-// dots, escaped ones too, before they ask.
-func ownPage(decoded string) bool {
-	clean := path.Clean(decoded)
-	for _, own := range []string{"/r", "/v1", "/gate"} {
-		if clean == own || strings.HasPrefix(clean, own+"/") {
+// OwnPage tells our own addresses from those of a site behind us, by the path as it is
+// written in a URL. Browsers resolve dots, escaped ones too, before they ask.
+func OwnPage(escaped string) bool {
+	path, err := match.Normalise(escaped)
+	if err != nil {
+		return false
+	}
+	for _, own := range []string{"/r", "/v1/rooms", "/gate"} {
+		if path == own || strings.HasPrefix(path, own+"/") {
 			return true
 		}
 	}

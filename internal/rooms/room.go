@@ -85,7 +85,7 @@ func Demo(hosts ...string) Room {
 	r := Room{
 		Name: "demo", Title: "The Lantern Sessions", Capacity: 3, Rate: Rate{Count: 12, Per: time.Minute},
 		Session: 2 * time.Minute, ClaimWindow: 30 * time.Second, Targets: hosts,
-		Message: "Tickets go to people in the order in which they joined.",
+		Message: "Tickets for all three evenings are on sale, up to four a person.",
 	}
 	r.Enabled, r.Exempt.Assets = true, true
 	r.setDefaults()

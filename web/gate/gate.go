@@ -113,7 +113,7 @@ func free(room rooms.Room, found match.Found, r Request) (Reason, bool) {
 		return Preflight, true
 	}
 	fetch := match.Fetch{Mode: r.Header.Get("Sec-Fetch-Mode"), Dest: r.Header.Get("Sec-Fetch-Dest")}
-	if _, ok := room.Exempt.Why(r.Method, found.Path, fetch); ok {
+	if _, ok := room.Exempt.Covers(r.Method, found, fetch); ok {
 		return Exempt, true
 	}
 	return "", false

@@ -108,6 +108,7 @@ func TestPageShowsEachState(t *testing.T) {
 		"new":        {with(func(*View) {}), "say", "Waiting room · Winter sale", "Take a place", true, false, false},
 		"expired":    {with(func(v *View) { v.Status = "expired" }), "say", "Waiting room", "Your place has expired", true, false, false},
 		"left":       {with(func(v *View) { v.Status = "left" }), "say", "Waiting room", "You have left the line", true, false, false},
+		"done":       {with(func(v *View) { v.Status = "done" }), "say", "Waiting room", "Thank you for your visit Your session has ended", true, false, false},
 		"trouble":    {with(func(v *View) { v.Problem = "Redis is away." }), "say", "Waiting room", "One moment, please Redis is away.", false, false, true},
 		"waiting":    {waitingView(), "waiting", "Place 1,204 · Winter sale", "1,204 1,203 people are ahead of you. Estimated wait about 4 to 7 minutes", false, true, true},
 		"next":       {with(func(v *View) { v.Standing = &Standing{State: "waiting", Position: 1} }), "waiting", "Place 1", "You are next.", false, true, true},
@@ -140,6 +141,10 @@ func TestPageShowsEachState(t *testing.T) {
 				if got := shown(byID(t, root, id)); got != want {
 					t.Errorf("%q shown = %v, want %v", id, got, want)
 				}
+			}
+			awaits := c.panel == "waiting" || c.leaves && c.panel == "say" || name == "new" || name == "malformed" || c.says[:3] == "One"
+			if got := shown(byID(t, root, "next")); got != awaits {
+				t.Errorf("what happens next is shown = %v, want %v", got, awaits)
 			}
 			if got := len(refreshes(root)) == 1; got != c.refreshs {
 				t.Errorf("refreshes = %v, want %v", got, c.refreshs)

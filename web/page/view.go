@@ -14,9 +14,9 @@ type View struct {
 	Lang    string // language of the words, default "en"
 	// Standing is nil while the visitor has no place.
 	Standing *Standing
-	// Status says what became of an earlier place while Standing is nil: "expired" or
-	// "left". The page then waits for the visitor to join again; otherwise its script joins
-	// at once.
+	// Status says what became of an earlier place while Standing is nil: "expired", "left",
+	// or "done" for somebody who was inside. The page then waits for the visitor to join
+	// again; otherwise its script joins at once.
 	Status string
 	// Notice is one sentence about what has just happened.
 	Notice string
@@ -78,7 +78,13 @@ func (v View) says() bool { return !v.waiting(v.state()) && !v.turn(v.state()) }
 
 func (v View) offers() bool {
 	s := v.state()
-	return s == stateNew || s == "expired" || s == "left"
+	return s == stateNew || s == "expired" || s == "left" || s == "done"
+}
+
+// awaits reports whether a turn is to come, so that the page says what happens until then.
+func (v View) awaits() bool {
+	s := v.state()
+	return v.waiting(s) || s == stateNew || s == "away" || s == stateTrouble
 }
 
 func (v View) sayText() string {
@@ -106,6 +112,7 @@ func (v View) standing() string {
 	}
 	s := map[string]any{
 		"state": v.Standing.State, "position": v.Standing.Position, "ahead": v.Standing.Ahead, "claim_by_s": v.Standing.ClaimByS,
+		"notice": v.Notice,
 	}
 	if v.Standing.HighS > 0 {
 		s["eta"] = map[string]int64{"low_s": v.Standing.LowS, "high_s": v.Standing.HighS}

@@ -12,7 +12,7 @@ func TestWaitIsARangeInWords(t *testing.T) {
 		low, high int64
 		want      string
 	}{
-		{0, 0, "not known yet"},
+		{0, 0, "known in a moment"},
 		{0, 5, "less than a minute"},
 		{10, 59, "less than a minute"},
 		{10, 60, "about a minute"},

@@ -16,6 +16,8 @@
   let epoch = 0;          // answers to requests of an earlier epoch are dropped
   let best = Infinity;    // smallest position of this place: what is shown never rises
   let first = 0;          // most people ahead of this place, where the progress bar begins
+  let inside = false;     // the place was one inside when it was told last
+  let noticeEnds = 0;     // a notice that no answer brought stays until then
   let claimAt = 0;        // when a hidden page takes its turn up
   let held = false;       // a hidden page took its turn up and waits to be looked at
   let failures = 0, checked = 0, timer = 0, inflight = null;
@@ -91,6 +93,7 @@
     for (const id of ["say", "waiting", "turn"]) show(id, id === name);
     show("leave", placed && name !== "say");
     show("foot", name === "waiting" || placed);
+    show("next", name === "waiting");
   }
   // tell shows a state in words; a form to join comes with it when label is given.
   function tell(state, label) {
@@ -99,7 +102,13 @@
     set("say-text", say(`${state}_text`));
     show("join", Boolean(label));
     if (label) set("join-button", say(label));
+    show("next", /^(joining|away|trouble)$/.test(state));
     named("room");
+  }
+  function notice(text, ms) {
+    set("notice", text);
+    show("notice", Boolean(text));
+    noticeEnds = Date.now() + ms;
   }
   function foot() {
     const lost = failures > 0;
@@ -140,7 +149,8 @@
     $("position").classList.toggle("long", best > 99999);
     set("ahead", people(ahead));
     show("progress", first > 0);
-    bar.value = Math.max(bar.value, Math.round(1000 * (1 - ahead / Math.max(1, first))));
+    // A little is filled from the beginning, and a little is left for the turn itself.
+    bar.value = Math.max(bar.value, 30 + Math.round(930 * (1 - best / (first + 1))));
     named("place_title", { n: number(best) });
     milestone(ahead, a.eta);
   }
@@ -155,7 +165,10 @@
     if (a.state === "expired" || a.state === "left") { end(a.state); return false; }
     const turn = a.state === "admitted" || a.state === "active";
     placed = turn || a.state === "waiting" || a.state === "away";
+    inside = a.state === "active";
     mode = placed ? "poll" : "join";
+    if (a.notice && a.notice !== $("notice").textContent) speak(a.notice);
+    if (a.notice || Date.now() > noticeEnds) notice(a.notice || "", 0);
     if (a.message !== undefined) { set("message", a.message); show("message", Boolean(a.message)); }
     if (a.state === "waiting") showWaiting(a);
     else if (turn) showTurn();
@@ -167,6 +180,7 @@
     mode = "rest"; placed = false; failures = 0; claimAt = 0; held = false;
     clearTimeout(timer);
     forget();
+    notice("", 0);
     set("alert", "");
     tell(state, "join_again");
     foot();
@@ -244,7 +258,7 @@
     const a = mode === "join" ? await join() : await ask("GET", api);
     if (mine !== epoch) return 0;
     checked = Date.now(); failures = 0;
-    show("notice", false); show("problem", false);
+    show("problem", false);
     if (answer(a)) await turn(a);
     const next = a.poll_after_ms > 0 ? a.poll_after_ms : 5 * SECOND;
     return claimAt && !held ? Math.min(next, claimAt - Date.now()) : next;
@@ -301,10 +315,10 @@
       const button = e.target.querySelector("[type=submit]");
       if (button.disabled) return;
       button.disabled = true;
-      show("notice", false);
+      notice("", 0);
       try { await act(); } catch (err) {
         if (err.status === 401) end("expired");
-        else { set("notice", say("retry")); show("notice", true); }
+        else notice(say("retry"), 10 * SECOND);
       }
       button.disabled = false;
     });
@@ -325,7 +339,7 @@
       if (e.status !== 401) { mode = before; later(0); throw e; }
     }
     $("leave").open = false;
-    end("left");
+    end(inside ? "done" : "left");
     $("say-title").focus();
   });
   $("stay").addEventListener("click", () => { $("leave").open = false; $("leave").querySelector("summary").focus(); });
@@ -338,10 +352,10 @@
     setInterval(foot, 5 * SECOND);
     const state = main.dataset.state;
     if (navigator.cookieEnabled === false) return tell("cookies");
-    if (state === "expired" || state === "left") return end(state);
+    if (state === "expired" || state === "left" || state === "done") return end(state);
     key = read("localStorage", keyName);
     if (main.dataset.standing) { checked = Date.now(); answer(JSON.parse(main.dataset.standing)); foot(); }
-    else if (state === "new") tell("joining");
+    else if (state === "new") { tell("joining"); noticeEnds = Date.now() + MINUTE; }
     tick();
   }
   // A page that the browser renders ahead takes no place until it is opened.
