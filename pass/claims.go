@@ -53,4 +53,8 @@ var (
 	// ErrHandover means that a hand-over token was shown as a pass, or a pass as a
 	// hand-over token.
 	ErrHandover = errors.New("pass: a hand-over token is no pass")
+	// ErrEnded means that Anteroom, asked online, said that the pass counts no more.
+	ErrEnded = errors.New("pass: its session has ended")
+	// ErrOnline means that Anteroom could not be asked.
+	ErrOnline = errors.New("pass: online check failed")
 )

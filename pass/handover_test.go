@@ -69,3 +69,49 @@ func TestGrace_AcceptsAPassForAWhileAfterItsEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestCutHandover(t *testing.T) {
+	t.Parallel()
+	for uri, want := range map[string][2]string{
+		"/?anteroom_pass=t":                  {"/", "t"},
+		"/a?anteroom_pass=t&b=1":             {"/a?b=1", "t"},
+		"/a?b=1&anteroom_pass=t":             {"/a?b=1", "t"},
+		"/a?b=1&anteroom_pass=t&c=%2f#x?y":   {"/a?b=1&c=%2f#x?y", "t"},
+		"/a?&anteroom_pass=t":                {"/a?", "t"},
+		"/a?anteroom_pass=t&&":               {"/a?&", "t"},
+		"/a?anteroom_pass=s&anteroom_pass=t": {"/a", "t"},
+		"/a?anteroom%5fpass=a%2Eb":           {"/a", "a.b"},
+		"/a?anteroom_pass=":                  {"/a", ""},
+		"/a?anteroom_pass":                   {"/a?anteroom_pass", ""},
+		"/a?Anteroom_Pass=t":                 {"/a?Anteroom_Pass=t", ""},
+		"/a?x=anteroom_pass=t":               {"/a?x=anteroom_pass=t", ""},
+		"/anteroom_pass=t":                   {"/anteroom_pass=t", ""},
+		"/a#?anteroom_pass=t":                {"/a#?anteroom_pass=t", ""},
+		"/a?b=%zz&anteroom_pass=%zz":         {"/a?b=%zz", "%zz"},
+		"":                                   {"", ""},
+	} {
+		clean, token, found := pass.CutHandover(uri)
+		if clean != want[0] || token != want[1] || found != (clean != uri) {
+			t.Errorf("CutHandover(%q) is %q, %q, %v; want %q", uri, clean, token, found, want)
+		}
+	}
+}
+
+func FuzzCutHandover(f *testing.F) {
+	f.Add("/a?b=1&anteroom_pass=t&c=%2f#x?y")
+	f.Add("/a?anteroom%5Fpass=%zz&&")
+	f.Add("?#?&=")
+	f.Fuzz(func(t *testing.T, uri string) {
+		clean, _, found := pass.CutHandover(uri)
+		if !found && clean != uri {
+			t.Fatalf("%q became %q without a token", uri, clean)
+		}
+		if _, again, more := pass.CutHandover(clean); more {
+			t.Fatalf("%q still has %q after the cut: %q", uri, again, clean)
+		}
+		back, token, ok := pass.CutHandover(pass.AddHandover(uri, "a.b-c_d"))
+		if back != clean || token != "a.b-c_d" || !ok {
+			t.Fatalf("%q with a token and without is %q, want %q", uri, back, clean)
+		}
+	})
+}

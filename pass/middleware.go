@@ -2,87 +2,14 @@ package pass
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
 // maxTokens bounds the signatures that are checked for one request. Honest browsers show
 // two at most: a cookie of this path and one of a path above.
 const maxTokens = 4
-
-// Config is what Middleware needs to know.
-type Config struct {
-	// Room is the room whose passes are accepted; required.
-	Room string
-	// Keys are the public keys; required unless Verifier is set.
-	Keys Keys
-	// Verifier checks the passes. The zero value is one over Keys that accepts any issuer.
-	Verifier Verifier
-	// QueueURL is the room's queue page, such as https://queue.example/r/sale, or a path
-	// such as /r/sale when it is on the same host; required. The page is not itself behind
-	// the middleware.
-	QueueURL string
-	// PublicURL is the site's own scheme and host as browsers see them, such as
-	// https://shop.example. Empty takes them from the request: set it behind a proxy
-	// that ends TLS.
-	PublicURL string
-	// Origins are other hosts (host or host:port) whose pages call this site's API. They may
-	// read that a call was refused.
-	Origins []string
-	// CookieName is the cookie that carries the pass. Default CookieName(Room).
-	CookieName string
-	// MinGeneration, if set, names the oldest generation of the room that is accepted.
-	// It is asked for every request that shows a pass.
-	MinGeneration func() int64
-	// Exempt, if set, lets requests through that need no pass, such as assets and
-	// health checks (and Preflight, where a foreign origin calls an API).
-	Exempt func(*http.Request) bool
-	// Logger gets the reason, at debug level, of each pass that is refused; nil logs
-	// nothing. Passes are not logged.
-	Logger *slog.Logger
-}
-
-// CookieName is the cookie that carries a room's pass.
-func CookieName(room string) string { return "anteroom_p_" + room }
-
-// Validate reports every problem of c.
-func (c Config) Validate() error {
-	var problems []error
-	if c.Room == "" {
-		problems = append(problems, errors.New("pass: Room is required"))
-	}
-	if c.Keys == nil && c.Verifier.Keys == nil {
-		problems = append(problems, errors.New("pass: Keys or a Verifier with Keys is required"))
-	}
-	if _, err := queueURL(c.QueueURL); err != nil {
-		problems = append(problems, err)
-	}
-	if c.PublicURL != "" {
-		u, err := siteURL("PublicURL", c.PublicURL)
-		if err != nil {
-			problems = append(problems, err)
-		} else if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-			problems = append(problems, errors.New("pass: PublicURL: want scheme and host alone"))
-		}
-	}
-	return errors.Join(problems...)
-}
-
-// queueURL parses an absolute URL or a path on the same host. Two slashes would name
-// another host, and browsers take a backslash for a slash.
-func queueURL(raw string) (*url.URL, error) {
-	if !strings.HasPrefix(raw, "/") {
-		return siteURL("QueueURL", raw)
-	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Host != "" || strings.HasPrefix(raw, "//") || strings.Contains(raw, `\`) {
-		return nil, errors.New("pass: QueueURL: want an absolute http or https URL, or a path")
-	}
-	return u, nil
-}
 
 type contextKey struct{}
 
@@ -95,8 +22,12 @@ func FromContext(ctx context.Context) (Claims, bool) {
 // Middleware lets requests with a valid pass (cookie, Anteroom-Pass or bearer header)
 // through to the handler, which finds the visitor in FromContext and in the header
 // Anteroom-Visitor. Page loads without one are redirected to the queue page; API calls
-// get 429 with problem+json that names it. It sets and clears no cookie: an answer that
-// comes late must not take away the pass that another has just set.
+// get 429 with problem+json that names it.
+//
+// A page load that brings a hand-over token has it redeemed at Config.AnteroomURL, gets
+// the pass as a cookie and is redirected to the same address without the token. That is
+// the only cookie that is set, and none is cleared: an answer that comes late must not
+// take away the pass that another has just set. The handler never sees a hand-over token.
 //
 // It panics when c does not Validate: a gate that is set up wrong is not open.
 func Middleware(c Config) func(http.Handler) http.Handler {
@@ -114,30 +45,46 @@ type gate struct {
 	Config
 	refusal *Refusal
 	site    string // of PublicURL; empty takes the request's
+	sliding Verifier
+	redeems string // where tokens are redeemed; empty redeems none
 }
 
 func newGate(c Config) *gate {
-	g := &gate{Config: c, site: strings.TrimRight(c.PublicURL, "/")}
+	g := &gate{Config: c}
 	if g.Verifier.Keys == nil {
 		g.Verifier.Keys = c.Keys
 	}
 	if g.CookieName == "" {
 		g.CookieName = CookieName(c.Room)
 	}
+	if g.Client == nil {
+		g.Client = newClient(redeemTimeout)
+	}
 	if g.Logger == nil {
 		g.Logger = slog.New(slog.DiscardHandler)
 	}
-	g.refusal, _ = NewRefusal(c.QueueURL, c.Origins...) // Validate has seen it
+	// Validate has seen all of these.
+	g.refusal, _ = NewRefusal(c.QueueURL, c.Origins...)
+	if c.PublicURL != "" {
+		g.site, _ = hostURL("PublicURL", c.PublicURL)
+	}
+	if c.AnteroomURL != "" {
+		host, _ := hostURL("AnteroomURL", c.AnteroomURL)
+		g.redeems = endpoint(host, c.Room, "redeem")
+	}
+	g.sliding = g.Verifier
+	g.sliding.Grace = max(g.Verifier.Grace, c.MaxSession)
 	return g
 }
 
 func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	shown := Shown(r, g.CookieName)
-	// A shallow copy: trailers and path values stay shared with the server and the router.
-	r = r.WithContext(r.Context())
-	r.Header = r.Header.Clone()
-	StripOwned(r.Header)
-	if g.Exempt != nil && g.Exempt(r) {
+	r, token, found := clean(r)
+	if found && g.redeems != "" && Navigates(r) {
+		g.swap(w, r, token, shown)
+		return
+	}
+	if g.exempt(r) {
 		next.ServeHTTP(w, r)
 		return
 	}
@@ -151,24 +98,63 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), contextKey{}, claims)))
 }
 
+// clean is a copy of r without a client's forgeries of our headers and without hand-over
+// tokens, and the token that was in its address. The copy is shallow: trailers and path
+// values stay shared with the server and the router.
+func clean(r *http.Request) (_ *http.Request, token string, found bool) {
+	r = r.WithContext(r.Context())
+	r.Header = r.Header.Clone()
+	StripOwned(r.Header)
+	token, found = cutRequest(r)
+	return r, token, found
+}
+
+func (g *gate) exempt(r *http.Request) bool { return g.Exempt != nil && g.Exempt(r) }
+
 // admitted returns the first valid pass of those shown. A stale one beside it, such as a
 // cookie of another path, does no harm.
 func (g *gate) admitted(r *http.Request, shown []string) (Claims, bool) {
 	if len(shown) == 0 {
 		return Claims{}, false
 	}
-	minimum := int64(0)
-	if g.MinGeneration != nil {
-		minimum = g.MinGeneration()
-	}
+	minimum := g.minimum()
 	for _, token := range shown {
-		c, err := g.Verifier.Verify(r.Context(), token, g.Room, minimum)
+		c, err := g.judge(r.Context(), token, minimum)
 		if err == nil {
 			return c, true
 		}
 		g.Logger.DebugContext(r.Context(), "pass refused", "room", g.Room, "error", err)
 	}
 	return Claims{}, false
+}
+
+func (g *gate) minimum() int64 {
+	if g.MinGeneration == nil {
+		return 0
+	}
+	return g.MinGeneration()
+}
+
+// judge checks one pass: by its signature, then online where that is asked for.
+func (g *gate) judge(ctx context.Context, token string, minimum int64) (Claims, error) {
+	if g.Online == nil {
+		return g.Verifier.Verify(ctx, token, g.Room, minimum)
+	}
+	c, err := g.sliding.Verify(ctx, token, g.Room, minimum)
+	if err != nil {
+		return Claims{}, err
+	}
+	valid, err := g.Online.Check(ctx, g.Room, token)
+	switch {
+	case err != nil && g.OnlineError == OnErrorRefuse:
+		return Claims{}, err
+	case err != nil:
+		g.Logger.DebugContext(ctx, "pass checked offline", "room", g.Room, "error", err)
+		return g.Verifier.Verify(ctx, token, g.Room, minimum) // without the grace of a sliding session
+	case !valid:
+		return Claims{}, ErrEnded
+	}
+	return c, nil
 }
 
 // Shown are the passes that a request shows, the most deliberate first: header, bearer,

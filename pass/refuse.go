@@ -50,11 +50,13 @@ func NewRefusal(queuePage string, origins ...string) (*Refusal, error) {
 
 // Location is the queue page for a request of a site (scheme and host as browsers see
 // them), with the address to come back to: of a page load its own, else the page that the
-// request came from, for the address of a form or a call is not a page.
+// request came from, for the address of a form or a call is not a page. A hand-over token
+// is never part of it.
 func (q *Refusal) Location(r *http.Request, site string) string {
 	target := site + refererURI(r, site)
 	if kindOf(r) == page {
-		target = site + requestURI(r)
+		uri, _, _ := CutHandover(requestURI(r))
+		target = site + uri
 	}
 	return q.page + url.QueryEscape(target)
 }
@@ -134,11 +136,12 @@ func requestURI(r *http.Request) string {
 }
 
 // refererURI is path and query of the page that the request came from, if it is of this
-// site, else the front page.
+// site, else the front page. A hand-over token is no part of it.
 func refererURI(r *http.Request, site string) string {
 	ref, err := url.Parse(r.Referer())
 	if err != nil || !strings.EqualFold(ref.Scheme+"://"+ref.Host, site) {
 		return "/"
 	}
-	return ref.RequestURI()
+	uri, _, _ := CutHandover(ref.RequestURI())
+	return uri
 }

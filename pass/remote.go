@@ -62,7 +62,7 @@ func NewRemoteKeys(cfg RemoteConfig) (*RemoteKeys, error) {
 		return nil, err
 	}
 	if cfg.Client == nil {
-		cfg.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		cfg.Client = &http.Client{CheckRedirect: noRedirect}
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
