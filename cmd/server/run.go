@@ -166,18 +166,33 @@ func (p parts) front() (*web.Server, error) {
 	c.Gate = gate.New(gate.Config{Line: p.line, Rooms: p.registry, Statuses: p.watch, Passes: passes, Log: p.log, Metrics: p.metrics})
 	c.TrustedProxies = p.cfg.trusted
 	if p.cfg.RoomsFile == "" {
-		c.Home = newShop(passes, p.watch)
+		c.Home = newShop(passes, asked{c.Gate, p.registry})
 	}
 	return web.New(c), nil
 }
 
+// asked is the online check of a shop in this process.
+type asked struct {
+	gate  *gate.Gate
+	rooms *rooms.Registry
+}
+
+// Check implements pass.Checker.
+func (a asked) Check(ctx context.Context, name, token string) (bool, error) {
+	room, ok := a.rooms.Get(name)
+	if !ok {
+		return false, nil
+	}
+	_, reason := a.gate.Check(ctx, room, token)
+	return reason == gate.HasPass || reason == gate.Offline, nil
+}
+
 // newShop is the demo shop, gated as any shop in Go would be.
-func newShop(passes *pass.Signer, watch *queue.Watch) http.Handler {
+func newShop(passes *pass.Signer, online pass.Checker) http.Handler {
 	return demoshop.New(demoshop.Config{
 		LeavePath: "/r/demo/leave",
 		Gate: pass.Middleware(pass.Config{
-			Room: "demo", Verifier: pass.Verifier{Keys: passes.Keys()}, QueueURL: "/r/demo",
-			MinGeneration: func() int64 { s, _ := watch.Last("demo"); return s.Generation },
+			Room: "demo", Verifier: pass.Verifier{Keys: passes.Keys()}, QueueURL: "/r/demo", Online: online,
 		}),
 	})
 }
