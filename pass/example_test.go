@@ -35,6 +35,7 @@ func ExampleMiddleware() {
 		AnteroomURL: queue,
 		PublicURL:   "https://shop.example",
 		Online:      online,
+		MaxSession:  time.Hour, // the room's max_session
 		Exempt:      func(r *http.Request) bool { return r.URL.Path == "/healthz" || pass.Preflight(r) },
 		Logger:      slog.Default(),
 	})
