@@ -114,8 +114,12 @@ func TestOnline_OneQuestionForAllWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c checks
 		release := make(chan struct{})
-		c.do(func(*http.Request) (*http.Response, error) {
-			<-release
+		c.do(func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-release:
+			case <-r.Context().Done(): // the first caller's going must not end it
+				return nil, r.Context().Err()
+			}
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(valid))}, nil
 		})
 		o := c.online(t, nil)

@@ -197,6 +197,17 @@ func TestHandover_NeverReachesTheHandler(t *testing.T) {
 	}
 }
 
+func TestHandover_EmptyQueryStaysOne(t *testing.T) {
+	t.Parallel()
+	s := newSigner(t, newKey(t))
+	shop, h := gated(s, nil)
+	h.ServeHTTP(httptest.NewRecorder(), request("POST", "http://shop.test"+pass.AddHandover("/cart?", handover(t, s)),
+		"Cookie", "anteroom_p_sale="+sign(t, s, "sale", 2, noon.Add(time.Minute))))
+	if shop.seen == nil || shop.seen.URL.RequestURI() != "/cart?" || shop.seen.RequestURI != "/cart?" {
+		t.Errorf("the shop saw %+v", shop.seen)
+	}
+}
+
 func TestHandover_IsInNoTarget(t *testing.T) {
 	t.Parallel()
 	s := newSigner(t, newKey(t))
