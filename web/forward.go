@@ -120,7 +120,7 @@ func (s *Server) answerNginx(w http.ResponseWriter, a gate.Answer) error {
 	case gate.Through:
 		w.WriteHeader(http.StatusNoContent)
 	case gate.Swap:
-		h.Set(headerLocation, a.Request.URI)
+		h.Set(headerLocation, a.Request.Again())
 		w.WriteHeader(http.StatusUnauthorized)
 	case gate.Queue:
 		refusal := s.refusal(a)
@@ -145,7 +145,7 @@ func (s *Server) answerFinal(w http.ResponseWriter, a gate.Answer) error {
 	case gate.Through:
 		w.WriteHeader(http.StatusOK)
 	case gate.Swap:
-		w.Header().Set("Location", a.Request.URI)
+		w.Header().Set("Location", a.Request.Again())
 		w.WriteHeader(http.StatusFound)
 	case gate.Queue:
 		s.refusal(a).Serve(w, a.Request.HTTP(), a.Request.Site())

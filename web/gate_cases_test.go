@@ -387,3 +387,21 @@ func TestPass_CountsWhereItShould(t *testing.T) {
 		s.want(what, s.ask("traefik", "/", with(c.token)...), c.status)
 	}
 }
+
+// A hand-over address whose path looks like another host leads to no other host.
+func TestHandover_IsNoOpenRedirect(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "")
+	token := s.passOnce("visitor")
+	for _, uri := range []string{"//evil.test/sale?anteroom_pass=x", `/\evil.test/sale?anteroom_pass=x`} {
+		for what, to := range map[string]string{
+			"traefik": s.ask("traefik", uri, with(token, navigation...)...).Header.Get("Location"),
+			"nginx":   s.ask("nginx", uri, with(token, navigation...)...).Header.Get("Anteroom-Location"),
+			"proxy":   s.send(nil, "GET", "shop.test", uri, "", with(token, navigation...)...).Header.Get("Location"),
+		} {
+			if u, err := url.Parse(to); strings.HasPrefix(to, "//") || strings.HasPrefix(to, `/\`) || err == nil && u.Host != "" && u.Host != "plain.test" && u.Host != "shop.test" && u.Host != "queue.test" {
+				t.Errorf("%s: %s leads to %q", what, uri, to)
+			}
+		}
+	}
+}

@@ -79,7 +79,8 @@ func (s *Server) behind(w http.ResponseWriter, r *http.Request, origin string) e
 		if a.Token != "" {
 			http.SetCookie(w, s.passCookie(a))
 		}
-		http.Redirect(w, r, a.Request.URI, http.StatusFound)
+		h.Set("Location", a.Request.Again()) // byte for byte, which http.Redirect does not keep
+		w.WriteHeader(http.StatusFound)
 		return nil
 	case gate.Bad:
 		return errPath

@@ -48,4 +48,5 @@ type Answer struct {
 	// Request is the request without a hand-over token.
 	Request Request
 	shown   string // the pass that was judged last
+	anew    bool   // what is known of the pass does not do
 }

@@ -154,7 +154,7 @@ func (g *Gate) judge(ctx context.Context, a Answer, token string) (Reason, *sess
 		return Ended, nil
 	}
 	v := one.look(now)
-	if !v.fresh && !g.breaker.open.Load() && !v.ended {
+	if (!v.fresh || a.anew) && !g.breaker.open.Load() && !v.ended {
 		v = g.ask(ctx, room, one, now)
 	}
 	switch {
@@ -170,9 +170,10 @@ func (g *Gate) judge(ctx context.Context, a Answer, token string) (Reason, *sess
 	return NoPass, nil
 }
 
-// Check says whether a pass of a room counts now, for an origin that asks.
+// Check says whether a pass of a room counts now, for an origin that asks. It asks the line
+// each time, with others in one call: the origin remembers the answer for a while itself.
 func (g *Gate) Check(ctx context.Context, room rooms.Room, token string) (pass.Claims, Reason) {
-	reason, one := g.judge(ctx, Answer{Room: room, Request: Request{Method: http.MethodGet}}, token)
+	reason, one := g.judge(ctx, Answer{Room: room, Request: Request{Method: http.MethodGet}, anew: true}, token)
 	if one == nil {
 		return pass.Claims{}, reason
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -318,6 +319,10 @@ func TestWR15_AHandoverIsRedeemedOnce(t *testing.T) {
 		wg.Wait()
 		if len(winners) != 1 {
 			t.Fatalf("%d of 50 were let in by one hand-over, want 1", len(winners))
+		}
+		odd := pass.AddHandover("//evil.test/a", token)
+		if to := (gate.Request{Scheme: "https", Host: "shop.test", URI: odd}).Again(); !strings.HasPrefix(to, "https://shop.test//evil.test/") {
+			t.Errorf("a path of two slashes leads to %q", to)
 		}
 		d.want("the winner's pass", d.get("/sale", winners[0].Token), gate.Through, gate.HasPass)
 		d.want("the token as a pass", d.get("/sale", token), gate.Queue, gate.NoPass)

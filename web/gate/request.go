@@ -18,6 +18,15 @@ type Request struct {
 // Site is the scheme and host of the protected site.
 func (r Request) Site() string { return r.Scheme + "://" + r.Host }
 
+// Again is an address at which a browser asks for the same page. A path that begins with
+// two slashes, or what browsers take for them, would lead to another host.
+func (r Request) Again() string {
+	if strings.HasPrefix(r.URI, "//") || strings.HasPrefix(r.URI, `/\`) {
+		return r.Site() + r.URI
+	}
+	return r.URI
+}
+
 // HTTP is the request in the form in which package pass looks at one.
 func (r Request) HTTP() *http.Request {
 	path, query, _ := strings.Cut(r.URI, "?")
