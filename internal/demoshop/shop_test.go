@@ -6,8 +6,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
+
+	"github.com/anteroom/anteroom/pass"
 )
 
 func ask(t *testing.T, h http.Handler, method, path string, form url.Values, inside bool) (*httptest.ResponseRecorder, *html.Node) {
@@ -43,7 +46,8 @@ func values(root *html.Node, tag, attribute string) (out []string) {
 
 func TestShopping(t *testing.T) {
 	t.Parallel()
-	shop := New(Config{LeavePath: "/r/demo/leave"})
+	now := time.Date(2027, time.March, 9, 12, 0, 0, 0, time.UTC) // a Tuesday
+	shop := New(Config{LeavePath: "/r/demo/leave", Now: func() time.Time { return now }})
 	for _, c := range []struct {
 		method, path, count string
 		status              int
@@ -51,7 +55,7 @@ func TestShopping(t *testing.T) {
 	}{
 		{"GET", "/", "", 200, "Paper Lanterns"},
 		{"GET", "/events/arcade", "", 200, "How many?"},
-		{"POST", "/events/arcade/checkout", "3", 200, "3 tickets for Paper Lanterns, 13 December, The Old Arcade. That is €84"},
+		{"POST", "/events/arcade/checkout", "3", 200, "3 tickets for Paper Lanterns, 20 March, The Old Arcade. That is €84"},
 		{"POST", "/events/arcade/checkout", "1", 200, "1 ticket for"},
 		{"POST", "/events/arcade/checkout", "5", 422, "How many?"},
 		{"POST", "/events/arcade/checkout", "-1", 422, "How many?"},
@@ -103,12 +107,54 @@ func TestShowsWhoIsInside(t *testing.T) {
 		{"nowhere to leave to", "", true, true, 0},
 	} {
 		w, root := ask(t, New(Config{LeavePath: c.leavePath}), "GET", "/", nil, c.inside)
-		if got := strings.Contains(w.Body.String(), "You are inside until your session ends"); got != c.bar {
+		if got := strings.Contains(w.Body.String(), "You are inside."); got != c.bar {
 			t.Errorf("%s: the bar is shown = %v, want %v", c.name, got, c.bar)
 		}
 		actions := values(root, "form", "action")
 		if len(actions) != c.forms || c.forms == 1 && actions[0] != c.leavePath {
 			t.Errorf("%s: forms to %v, want %d to %q", c.name, actions, c.forms, c.leavePath)
+		}
+	}
+}
+
+func TestTellsHowLongTheVisitLasts(t *testing.T) {
+	t.Parallel()
+	key, err := pass.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := pass.NewSigner("test", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	token, _, err := signer.Sign("demo", "abcdefghijklmnopqrstuv", 1, now, now.Add(2*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := pass.Middleware(pass.Config{Room: "demo", Verifier: pass.Verifier{Keys: signer.Keys()}, QueueURL: "/r/demo"})
+	for later, want := range map[time.Duration]string{
+		0: "About 2 minutes left", 45 * time.Second: "About a minute left", 100 * time.Second: "Less than a minute left",
+	} {
+		shop := New(Config{Gate: gate, Now: func() time.Time { return now.Add(later) }})
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		shop.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("after %v: status %d, want %q in\n%s", later, w.Code, want, w.Body)
+		}
+	}
+}
+
+func TestProgrammeIsStillToCome(t *testing.T) {
+	t.Parallel()
+	for day := range 400 {
+		now := time.Date(2027, time.January, 1+day, 23, 30, 0, 0, time.UTC)
+		for i, e := range programme(now) {
+			if ahead := e.Date.Sub(now); e.Date.Weekday() != time.Weekday((5+i)%7) || ahead < 9*24*time.Hour || ahead > 20*24*time.Hour {
+				t.Errorf("at %v event %d is on %v", now, i, e.Date)
+			}
 		}
 	}
 }
@@ -119,7 +165,7 @@ func TestGateStandsBeforeThePages(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
 	}
 	shop := New(Config{Gate: closed})
-	for path, want := range map[string]int{"/": 429, "/events/arcade": 429, "/nothing": 429, cssPath: 200, "/demo-assets/other": 429} {
+	for path, want := range map[string]int{"/": 429, "/events/arcade": 429, "/nothing": 429, cssPath: 200, scriptPath: 200, "/demo-assets/other": 429} {
 		if w, _ := ask(t, shop, "GET", path, nil, false); w.Code != want {
 			t.Errorf("GET %s: status %d, want %d", path, w.Code, want)
 		}
@@ -134,8 +180,10 @@ func TestNothingFromElsewhere(t *testing.T) {
 		if csp := w.Header().Get("Content-Security-Policy"); strings.Contains(csp, "unsafe") || !strings.HasPrefix(csp, "default-src 'none'") {
 			t.Errorf("%s: CSP %q", path, csp)
 		}
-		if n := len(values(root, "script", "src")) + len(values(root, "img", "src")); n != 0 {
-			t.Errorf("%s loads %d scripts and images", path, n)
+		for _, src := range append(values(root, "script", "src"), values(root, "img", "src")...) {
+			if src != scriptPath {
+				t.Errorf("%s loads %s", path, src)
+			}
 		}
 		for _, href := range values(root, "link", "href") {
 			if href != cssPath && !strings.HasPrefix(href, "data:") {

@@ -62,6 +62,9 @@ func TestScriptJoinsWaitsAndEnters(t *testing.T) {
 			t.Errorf("the progress bar went backwards: %v", saw.Bars)
 		}
 	}
+	if last := saw.Bars[len(saw.Bars)-1]; last <= 500 || last >= 1000 {
+		t.Errorf("the progress bar of the next in line is at %v, want far and not full", last)
+	}
 	if saw.Spoken != "You are number 40 in line. Estimated wait: about 4 to 7 minutes." {
 		t.Errorf("spoken within the first minute: %q, want the first place only", saw.Spoken)
 	}
@@ -173,6 +176,9 @@ func TestLeavingAsksFirst(t *testing.T) {
 	if got := eval[string](t, ctx, `document.getElementById("say-title").textContent`); got != "You have left the line" {
 		t.Errorf("the page says %q", got)
 	}
+	if on := eval[bool](t, ctx, `document.getElementById("next").checkVisibility()`); on {
+		t.Error("the page still says what happens next")
+	}
 	if left := eval[int](t, ctx, `localStorage.length`); left != 0 {
 		t.Errorf("%d things are remembered of a place that was left", left)
 	}
@@ -279,4 +285,24 @@ func TestClosingThePageSaysSo(t *testing.T) {
 			t.Errorf("coming back joined with another key: %+v", joins)
 		}
 	}
+}
+
+func TestNoticeOfAReformingLineStandsAboveThePlace(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, saleView, func(c call, n int) (int, string) {
+		if c.method == http.MethodPost || n < 3 {
+			return 200, `{"state":"waiting","notice":"The line is putting itself back in order.","poll_after_ms":500,"message":"Doors at eight."}`
+		}
+		return 200, standing(12)
+	})
+	ctx := openBrowser(t)
+	do(t, ctx, chromedp.Navigate(s.URL+"/r/sale"))
+	until(t, ctx, `document.getElementById("notice")?.textContent === "The line is putting itself back in order." && document.getElementById("notice").checkVisibility()`)
+	if got := eval[string](t, ctx, `document.getElementById("waiting").innerText`); !strings.Contains(got, "Your place is kept.") || !strings.Contains(got, "known in a moment") {
+		t.Errorf("the page says %q", got)
+	}
+	if got := eval[string](t, ctx, `document.getElementById("message").textContent`); got != "Doors at eight." {
+		t.Errorf("the operator's message is %q", got)
+	}
+	until(t, ctx, `document.getElementById("position").textContent.trim() === "12" && !document.getElementById("notice").checkVisibility()`)
 }

@@ -193,6 +193,20 @@ func TestPageSpeaksOnlyInItsLiveRegions(t *testing.T) {
 	}
 }
 
+// A site that sends people back ends in advice and one button, which nothing takes away.
+func TestLoopOffersTheButtonOnly(t *testing.T) {
+	t.Parallel()
+	root, _ := render(t, Page(View{Room: "sale", Title: "Sale", Status: "loop"}))
+	for id, want := range map[string]bool{"say": true, "enter": true, "waiting": false, "join": false, "foot": false, "leave": false, "next": false} {
+		if got := shown(byID(t, root, id)); got != want {
+			t.Errorf("%q shown = %v, want %v", id, got, want)
+		}
+	}
+	if got := refreshes(root); len(got) != 0 {
+		t.Error("the page reloads: it is the answer to a form")
+	}
+}
+
 func TestPageEscapesForeignText(t *testing.T) {
 	t.Parallel()
 	const bad = `"><img src=x onerror=alert(1)></script><script>alert(2)</script>'` + "\u2028"

@@ -81,6 +81,9 @@ func (v View) offers() bool {
 	return s == stateNew || s == "expired" || s == "left" || s == "done"
 }
 
+// loops reports whether the site sends the visitor back: words of advice, with the button.
+func (v View) loops() bool { return v.state() == "loop" }
+
 // awaits reports whether a turn is to come, so that the page says what happens until then.
 func (v View) awaits() bool {
 	s := v.state()
@@ -99,7 +102,7 @@ func (v View) placed() bool { return v.waiting(v.state()) || v.turn(v.state()) |
 
 // refreshS is 0 where a refresh would only disturb: nothing changes by itself there.
 func (v View) refreshS() int {
-	if v.offers() || v.turn(v.state()) {
+	if v.offers() || v.turn(v.state()) || v.loops() {
 		return 0
 	}
 	return max(MinRefreshS, v.RefreshS)

@@ -53,11 +53,7 @@ func (v View) scriptWords() map[string]string {
 	return out
 }
 
-// position is a dash while it is not known.
 func (v View) position() string {
-	if v.Standing.Position == 0 {
-		return "–"
-	}
 	return number(v.Standing.Position)
 }
 

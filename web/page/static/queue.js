@@ -138,7 +138,7 @@
     set("wait", wait(a.eta));
     set("alert", "");
     if (best < Infinity) showPlace(a);
-    else { set("position", "–"); set("ahead", say("ahead_unknown")); named("room"); } // the line re-forms
+    else { show("position", false); set("ahead", say("ahead_unknown")); named("room"); } // the line re-forms
     claimAt = 0; held = false;
   }
   function showPlace(a) {
@@ -146,11 +146,12 @@
     write("sessionStorage", seenName, JSON.stringify({ key, best, first }));
     const ahead = best - 1, bar = $("progress");
     set("position", number(best));
+    show("position", true);
     $("position").classList.toggle("long", best > 99999);
     set("ahead", people(ahead));
     show("progress", first > 0);
     // A little is filled from the beginning, and a little is left for the turn itself.
-    bar.value = Math.max(bar.value, 30 + Math.round(930 * (1 - best / (first + 1))));
+    bar.value = Math.max(bar.value, 50 + Math.round(910 * (1 - best / (first + 1))));
     named("place_title", { n: number(best) });
     milestone(ahead, a.eta);
   }
@@ -353,6 +354,7 @@
     const state = main.dataset.state;
     if (navigator.cookieEnabled === false) return tell("cookies");
     if (state === "expired" || state === "left" || state === "done") return end(state);
+    if (state === "loop") { mode = "rest"; return; }
     key = read("localStorage", keyName);
     if (main.dataset.standing) { checked = Date.now(); answer(JSON.parse(main.dataset.standing)); foot(); }
     else if (state === "new") { tell("joining"); noticeEnds = Date.now() + MINUTE; }
