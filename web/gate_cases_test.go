@@ -244,7 +244,7 @@ func TestWR14_ParallelRequestsAreOnePlace(t *testing.T) {
 	}
 	wg.Wait()
 	s.want("the pass meanwhile", s.send(nil, "GET", "shop.test", "/sale", "", with(token, navigation...)...), 200)
-	if status, err := s.line.Status(t.Context(), s.room.Queue()); err != nil || status.Waiting != 0 {
+	if status, err := s.Line.Status(t.Context(), s.room.Queue()); err != nil || status.Waiting != 0 {
 		t.Errorf("bare requests took %d places, %v", status.Waiting, err)
 	}
 }
@@ -301,7 +301,7 @@ func TestWR18_NoSpellingReachesTheShop(t *testing.T) {
 // raw sends bytes and returns the status line of the answer.
 func (s *site) raw(t *testing.T, request string) string {
 	t.Helper()
-	c, err := net.Dial("tcp", s.server.Listener.Addr().String())
+	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,13 +373,17 @@ func TestPass_CountsWhereItShould(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "")
 	good := s.passOnce("visitor")
-	other, err := pass.NewSigner("test", newKey(t))
+	key, err := pass.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := pass.NewSigner("test", key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	forged, _, _ := other.Sign("sale", "visitor---------------", 1, time.Now(), time.Now().Add(time.Minute))
-	rotated, _, _ := s.retired.Sign("sale", "visitor---------------", 1, time.Now(), time.Now().Add(time.Minute))
-	foreign, _, _ := s.passes.Sign("other", "visitor---------------", 1, time.Now(), time.Now().Add(time.Minute))
+	rotated, _, _ := s.Retired.Sign("sale", "visitor---------------", 1, time.Now(), time.Now().Add(time.Minute))
+	foreign, _, _ := s.Passes.Sign("other", "visitor---------------", 1, time.Now(), time.Now().Add(time.Minute))
 	for what, c := range map[string]struct {
 		token  string
 		status int

@@ -1,27 +1,19 @@
 package web_test
 
 import (
-	"context"
-	"crypto/ed25519"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"github.com/anteroom/anteroom/internal/fronttest"
 	"github.com/anteroom/anteroom/internal/redistest"
 	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
-	"github.com/anteroom/anteroom/web"
-	"github.com/anteroom/anteroom/web/gate"
 )
 
 // seen is a request as the shop got it.
@@ -71,79 +63,23 @@ func (s *shop) last() (last seen, all int) {
 	return last, len(s.seen)
 }
 
-// site is Anteroom over real sockets before a shop: proxied as shop.test, asked by /gate
-// for plain.test, another domain than its own queue.test.
+// site is Anteroom over real sockets before a shop: it proxies shop.test, and is asked by
+// /gate for plain.test, another domain than its own queue.test.
 type site struct {
-	t      *testing.T
-	server *httptest.Server
-	shop   *shop
-	line   *queue.Line
-	passes *pass.Signer
-	// retired signs with a key that was replaced and still counts.
-	retired *pass.Signer
-	room    rooms.Room
+	*fronttest.Front
+	t    *testing.T
+	shop *shop
+	room rooms.Room
 }
 
 func newSite(t *testing.T, fields string) *site {
 	t.Helper()
 	s := &site{t: t, shop: newShop(t)}
-	all, err := rooms.Parse("rooms.yaml", []byte("rooms:\n  - name: sale\n    capacity: 5\n    rate: 100/s\n    burst: 5\n    origin: "+s.shop.URL+
-		"\n    targets: [app.shop.test]\n    default_target: https://shop.test/start\n    match: [{host: shop.test, path: /sale}, {host: plain.test}]\n"+fields))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.room = all[0]
-	registry, log := rooms.Fixed(all...), slog.New(slog.DiscardHandler)
-	tickets, err := queue.NewSigner(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	retired := newKey(t)
-	if s.retired, err = pass.NewSigner("test", retired); err != nil {
-		t.Fatal(err)
-	}
-	if s.passes, err = pass.NewSigner("test", newKey(t), retired.Public().(ed25519.PublicKey)); err != nil {
-		t.Fatal(err)
-	}
-	s.line = queue.New(redistest.Embedded(t))
-	watch := queue.NewWatch(s.line, registry.Queue, log)
-	front := web.New(web.Config{
-		Line: s.line, Polls: queue.NewGroup(s.line, 200*time.Millisecond), Rooms: registry, Statuses: watch, Tickets: tickets, Passes: s.passes,
-		PublicURL: &url.URL{Scheme: "https", Host: "queue.test"}, Log: log, Metrics: prometheus.NewRegistry(),
-		Ready:          func(context.Context) error { return nil },
-		Gate:           gate.New(gate.Config{Line: s.line, Rooms: registry, Statuses: watch, Passes: s.passes, Log: log, Metrics: prometheus.NewRegistry()}),
-		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-	})
-	s.server = httptest.NewServer(front.Handler())
-	t.Cleanup(s.server.Close)
+	s.Front = fronttest.New(t, redistest.Embedded(t), &url.URL{Scheme: "https", Host: "queue.test"},
+		"rooms:\n  - name: sale\n    capacity: 5\n    rate: 100/s\n    burst: 5\n    origin: "+s.shop.URL+
+			"\n    targets: [app.shop.test]\n    default_target: https://shop.test/start\n    match: [{host: shop.test, path: /sale}, {host: plain.test}]\n"+fields)
+	s.room, _ = s.Rooms.Get("sale")
 	return s
-}
-
-func newKey(t *testing.T) ed25519.PrivateKey {
-	t.Helper()
-	key, err := pass.GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-// pass lets a visitor in and returns the pass.
-func (s *site) pass(id queue.ID) string {
-	s.t.Helper()
-	got, err := s.line.Join(s.t.Context(), s.room.Queue(), id, nil)
-	if err != nil || got.State != queue.Admitted {
-		s.t.Fatalf("join answered %s, %v", got.State, err)
-	}
-	at, err := s.line.Claim(s.t.Context(), s.room.Queue(), queue.Ticket{Room: s.room.Name, Generation: got.Generation, ID: id, Place: got.Place})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	token, _, err := s.passes.Sign("sale", string(id), at.Generation, time.Now(), time.Now().Add(at.Left))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return token
 }
 
 // answer is a response with its body read.
@@ -155,7 +91,7 @@ type answer struct {
 // send makes one request and follows nothing. Headers are pairs; Host counts.
 func (s *site) send(client *http.Client, method, host, uri, body string, headers ...string) answer {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.server.URL, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.URL, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -245,7 +181,7 @@ func TestForward_AnswersByProxyAndByClient(t *testing.T) {
 }
 
 func (s *site) passOnce(name string) string {
-	return s.pass(queue.ID(name + strings.Repeat("-", 22-len(name))))
+	return s.Pass("sale", queue.ID(name+strings.Repeat("-", 22-len(name))))
 }
 
 // FA-03: every header that we own is always set, so that a proxy's copy overwrites.

@@ -52,7 +52,7 @@ func TestProxy_TheOriginReleases(t *testing.T) {
 	if a.Header.Get("Anteroom-Release") != "" || a.Header.Get("Anteroom-Anything") != "" {
 		t.Errorf("the visitor sees %v", a.Header)
 	}
-	if status, err := s.line.Status(t.Context(), s.room.Queue()); err != nil || status.Active != 0 {
+	if status, err := s.Line.Status(t.Context(), s.room.Queue()); err != nil || status.Active != 0 {
 		t.Errorf("active has %d ids after the release, %v", status.Active, err)
 	}
 	if a := s.send(nil, "GET", "shop.test", "/sale", "", with(token, navigation...)...); !strings.Contains(a.text, `id="queue"`) {
@@ -101,7 +101,7 @@ func TestProxy_StreamsEvents(t *testing.T) {
 			<-next
 		}
 	})
-	r, err := http.NewRequestWithContext(t.Context(), "GET", s.server.URL+"/sale/events", nil)
+	r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+"/sale/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestProxy_UpgradesConnections(t *testing.T) {
 		_, _ = rw.WriteString("echo " + line)
 		_ = rw.Flush()
 	})
-	c, err := net.Dial("tcp", s.server.Listener.Addr().String())
+	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
