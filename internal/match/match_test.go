@@ -144,8 +144,11 @@ func respell(path string, r *rand.Rand) string {
 		switch n := r.IntN(24); {
 		case c == '/' && n < 14:
 			raw = []string{"//", "/./", "/x/../", ";a=b/", "%2f", `\`, "/../", "/%2e/", "%20/", "./", "/;x/", "%252F", "/x/%2e%2E/", "%3fq/"}[n]
-			if i == 0 && raw[0] != '/' {
+			switch {
+			case i == 0 && raw[0] != '/':
 				raw = "/"
+			case i > 0 && raw == "/../": // above the root there is nothing; elsewhere it leads away
+				raw = "/y/../"
 			}
 		case n < 4:
 			raw = escape(raw, 1+r.IntN(3))
