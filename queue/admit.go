@@ -36,7 +36,7 @@ type Tick struct {
 // line as capacity and pace allow, in one atomic step. Any number of workers may call it.
 func (l *Line) Admit(ctx context.Context, room Room) (Tick, error) {
 	r := room.Rules
-	v, err := l.call(ctx, "admit", admitScript, room, r.Capacity, us(r.Interval), r.Burst, us(Slack),
+	v, err := l.call(ctx, "admit", admitScript, room, r.places(), us(r.Interval), r.Burst, us(Slack),
 		ms(r.ClaimWindow), admitMost, admitScan)
 	if err != nil {
 		return Tick{}, err

@@ -251,7 +251,11 @@ func (w *world) step(flushes bool) {
 
 func (w *world) rare(flushes bool) {
 	ctx := context.Background()
-	switch w.rand.IntN(6) {
+	switch w.rand.IntN(7) {
+	case 6:
+		w.room.Rules.Hold = !w.room.Rules.Hold
+		w.model.rules.Hold = w.room.Rules.Hold
+		w.told("the room is held: %v", w.room.Rules.Hold)
 	case 0:
 		got, err := w.line.Reset(ctx, w.room, max(1, w.model.gen))
 		w.must(err)

@@ -24,7 +24,7 @@ func (l *Line) Join(ctx context.Context, room Room, id ID, shown *Ticket) (Joine
 	k := mem.known(room.Rules)
 	r := room.Rules
 	v, err := l.run(ctx, "join", joinScript, room, k, string(id), place, generation,
-		r.Capacity, us(r.Interval), r.Burst, ms(r.ClaimWindow),
+		r.places(), us(r.Interval), r.Burst, ms(r.ClaimWindow),
 		ms(k.plan.Shortest), ms(k.plan.Longest), us(k.plan.PerAhead))
 	if err != nil {
 		return Joined{}, err

@@ -33,11 +33,11 @@ func (m *memory) saw(generation int64) {
 }
 
 // sampled notes a status and returns the measured time between two admissions.
-func (m *memory) sampled(s Status) time.Duration {
+func (m *memory) sampled(s Status, r Rules) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.generation = max(m.generation, s.Generation)
-	m.flow.add(s.Now, s.Counters.Admitted, s.Waiting > 0 && s.Held == 0)
+	m.flow.add(s.Now, s.Counters.Admitted, s.Waiting > 0 && s.Held == 0 && !r.Hold)
 	return m.flow.perAdmission()
 }
 

@@ -154,7 +154,7 @@ func (m *model) join(now int64, id queue.ID) (queue.State, int64) {
 	m.last = place
 	if len(m.waiting) == 0 {
 		m.paceBound = false
-		free, allowed := len(m.active) < m.rules.Capacity, m.paceAllows(now)
+		free, allowed := len(m.active) < m.places(), m.paceAllows(now)
 		if free && allowed > 0 && m.ms(now) >= m.hold {
 			m.admitPace(now, 1)
 			m.active[id] = m.ms(now) + m.rules.ClaimWindow.Milliseconds()
@@ -256,6 +256,14 @@ func (m *model) admitPace(now, n int64) {
 	m.tat = m.paceTime(now) + n*m.rules.Interval.Microseconds()
 }
 
+// places is how many may be inside as far as letting in goes.
+func (m *model) places() int {
+	if m.rules.Hold {
+		return 0
+	}
+	return m.rules.Capacity
+}
+
 // admit returns who was let in, in order, and who was passed over.
 func (m *model) admit(now int64) (in, passed []queue.ID) {
 	m.begin(now)
@@ -265,7 +273,7 @@ func (m *model) admit(now int64) (in, passed []queue.ID) {
 			m.spent[id] = true
 		}
 	}
-	allowed, capacity := m.paceAllows(now), int64(m.rules.Capacity)
+	allowed, capacity := m.paceAllows(now), int64(m.places())
 	stopped := m.ms(now) < m.hold || m.silent(now)
 	for _, id := range m.line() {
 		if stopped || int64(len(in)) >= allowed || int64(len(m.active)) >= capacity {

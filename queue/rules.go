@@ -26,6 +26,17 @@ type Rules struct {
 	Heartbeat time.Duration
 	// KeepPlace is the silence after which a ticket loses its place.
 	KeepPlace time.Duration
+	// Hold lets nobody in, also nobody straight in: the room is paused, closed or not open
+	// yet. Turns that were given can be claimed, and slots end as always.
+	Hold bool
+}
+
+// places is how many may be inside as far as letting in goes.
+func (r Rules) places() int {
+	if r.Hold {
+		return 0
+	}
+	return r.Capacity
 }
 
 // Room is a room's name with the rules that are in force now.

@@ -38,6 +38,6 @@ func (l *Line) Status(ctx context.Context, room Room) (Status, error) {
 	if v[4] > 0 {
 		s.Oldest = time.UnixMicro(v[4])
 	}
-	s.PerAdmission = l.mem.of(room.Name).sampled(s)
+	s.PerAdmission = l.mem.of(room.Name).sampled(s, room.Rules)
 	return s, nil
 }

@@ -40,7 +40,7 @@ func (w *Watch) Run(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		w.look(ctx)
+		w.Look(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -49,7 +49,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-func (w *Watch) look(ctx context.Context) {
+// Look reads every room once.
+func (w *Watch) Look(ctx context.Context) {
 	for _, room := range w.rooms() {
 		call, cancel := context.WithTimeout(ctx, watchTimeout)
 		s, err := w.line.Status(call, room)

@@ -31,6 +31,9 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if j.token == "" {
+		return writeJSON(w, http.StatusOK, s.shutStanding(room, j.State, wanted))
+	}
 	out := s.standing(room, j.Standing, j.ticket.Target)
 	out.Ticket = j.token
 	status := http.StatusOK
@@ -50,7 +53,8 @@ func readTarget(r *http.Request) (string, error) {
 
 // takePlace answers the place that the request's ticket has, or makes one. The id of a
 // new place is derived from the Idempotency-Key or the visitor's cookie, so that joins
-// that race, or are sent again, meet at one place. It sets the ticket's cookie.
+// that race, or are sent again, meet at one place. It sets the ticket's cookie. A room that
+// gives no places now answers its state and no token.
 func (s *Server) takePlace(w http.ResponseWriter, r *http.Request, room rooms.Room, wanted string) (joined, error) {
 	if t, ok := s.ticket(r, room); ok {
 		if wanted == "" {
@@ -67,6 +71,9 @@ func (s *Server) takePlace(w http.ResponseWriter, r *http.Request, room rooms.Ro
 	key, err := readKey(r)
 	if err != nil {
 		return joined{}, err
+	}
+	if state := s.shut(room); state != "" {
+		return joined{Joined: queue.Joined{Standing: queue.Standing{State: state}}}, nil
 	}
 	if key != "" {
 		id := s.Tickets.DeriveID(room.Name, key, 0)

@@ -40,8 +40,10 @@ func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Ro
 	if visitor(r) == "" {
 		s.setCookie(w, visitorCookie, queue.NewSecret(), visitorLife)
 	}
-	switch {
+	switch state := s.shut(room); {
 	case has:
+	case state != "":
+		view.Standing = &page.Standing{State: string(state)}
 	case r.URL.Query().Has("left"):
 		view.Status = string(queue.Left) // the page does not join again by itself
 	case r.URL.Query().Has("done"):

@@ -19,6 +19,9 @@ type standing struct {
 	Ahead       *int64      `json:"ahead,omitempty"`    // absent while the line re-forms
 	ETA         *eta        `json:"eta,omitempty"`      // while waiting and known
 	PollAfterMS int64       `json:"poll_after_ms,omitempty"`
+	Near        bool        `json:"near,omitempty"`         // the turn is surely within a minute
+	KeepS       int64       `json:"keep_s,omitempty"`       // while waiting: for how long the place is kept in silence
+	OpensInS    int64       `json:"opens_in_s,omitempty"`   // while not open
 	ClaimByS    int64       `json:"claim_by_s,omitempty"`   // while admitted
 	ExpiresInS  int64       `json:"expires_in_s,omitempty"` // while active
 	Message     string      `json:"message"`                // the operator's words
@@ -40,6 +43,7 @@ func (s *Server) standing(room rooms.Room, at queue.Standing, target string) sta
 	out := standing{Room: room.Name, State: at.State, Ahead: &nobody, Message: room.Message, Target: s.safeTarget(room, target)}
 	switch at.State {
 	case queue.Waiting:
+		out.KeepS = floorSeconds(room.KeepPlace)
 		out.PollAfterMS = queue.Jitter(at.PollAfter, rand.Float64()).Milliseconds() //nolint:gosec // spreads load, no secret
 		if at.Held > 0 {                                                            // a number now would be too good, and rise later
 			out.Ahead = nil
@@ -48,7 +52,12 @@ func (s *Server) standing(room rooms.Room, at queue.Standing, target string) sta
 		}
 		status, _ := s.Statuses.Last(room.Name)
 		out.Position, out.Ahead = at.Ahead+1, &at.Ahead
+		if state := room.StateAt(time.Now()); state != rooms.IsOpen {
+			out.State, out.OpensInS = queue.State(state), int64(math.Ceil(opensIn(room).Seconds()))
+			break // nobody is let in, so no wait can be told
+		}
 		out.ETA = estimate(room, at.Ahead, status)
+		out.Near = out.ETA.HighS < 60
 	case queue.Admitted:
 		out.ClaimByS, out.PollAfterMS = floorSeconds(at.Left), insidePoll.Milliseconds()
 	case queue.Active:

@@ -2,13 +2,14 @@ package web
 
 import (
 	"net/http"
+	"time"
 )
 
 // roomStatus is the public status of a room.
 type roomStatus struct {
 	Room     string `json:"room"`
 	Title    string `json:"title"`
-	State    string `json:"state"` // open, or unknown while the store is away
+	State    string `json:"state"` // open, paused, closed, not_open; unknown while the store is away
 	Waiting  int64  `json:"waiting"`
 	Active   int64  `json:"active"`
 	Capacity int    `json:"capacity"`
@@ -25,7 +26,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := roomStatus{Room: room.Name, Title: room.Display(), State: "unknown", Capacity: room.Capacity, Rate: room.Rate.String(), Message: room.Message}
 	if status, ok := s.Statuses.Last(room.Name); ok {
-		out.State, out.Waiting, out.Active = "open", status.Waiting, status.Active
+		out.State, out.Waiting, out.Active = string(room.StateAt(time.Now())), status.Waiting, status.Active
 		if status.Waiting > 0 {
 			out.ETA = estimate(room, status.Waiting, status)
 		}

@@ -51,7 +51,7 @@ func (f *fileReader) room(n *yaml.Node) Room {
 }
 
 // field reads one field by itself. Its cases are the contract of the file.
-func (r *roomReader) field(key, n *yaml.Node) {
+func (r *roomReader) field(key, n *yaml.Node) { //nolint:funlen // a table of the fields
 	switch name := key.Value; name {
 	case "name":
 		r.text(name, n, 63, &r.room.Name)
@@ -81,6 +81,12 @@ func (r *roomReader) field(key, n *yaml.Node) {
 		r.text(name, n, maxMessage, &r.room.Message)
 	case "match":
 		r.sequence(n, name, r.match)
+	case "state":
+		r.text(name, n, 16, (*string)(&r.room.State))
+	case "opens":
+		r.moment(name, n, &r.room.Opens)
+	case "max_waiting":
+		r.whole(name, n, &r.room.MaxWaiting)
 	case "enabled":
 		r.flag(name, n, &r.room.Enabled)
 	case "exempt":
@@ -159,6 +165,18 @@ func (r *roomReader) whole(field string, n *yaml.Node, to *int) {
 		return
 	}
 	*to = v
+}
+
+func (r *roomReader) moment(field string, n *yaml.Node, to *time.Time) {
+	if !r.scalar(field, n) {
+		return
+	}
+	at, err := time.Parse(time.RFC3339, n.Value)
+	if err != nil {
+		r.complain(field, "%s is %s, want a time with its zone, such as 2026-12-24T10:00:00+09:00", field, written(n))
+		return
+	}
+	*to = at
 }
 
 func (r *roomReader) flag(field string, n *yaml.Node, to *bool) {

@@ -107,6 +107,9 @@ func (r *roomReader) gate() {
 			r.room.Targets = append(r.room.Targets, m.Host)
 		}
 	}
+	if s := r.room.State; !r.wrong["state"] && s != IsOpen && s != Paused && s != Closed {
+		r.complain("state", "state is %q, want open, paused or closed", s)
+	}
 	if s := r.room.Renew; !r.wrong["renew"] && s != RenewSliding && s != RenewFixed {
 		r.complain("renew", "renew is %q, want sliding or fixed", s)
 	}

@@ -74,3 +74,22 @@ func TestRegistry_MatchesAddresses(t *testing.T) {
 		t.Errorf("found %+v, %v, %v", found, ok, err)
 	}
 }
+
+func TestParse_StatesOfARoom(t *testing.T) {
+	t.Parallel()
+	all, err := rooms.Parse("rooms.yaml", []byte(gated+"    opens: 2026-12-24T10:00:00+09:00\n    max_waiting: 9\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opening := time.Date(2026, 12, 24, 1, 0, 0, 0, time.UTC)
+	for at, want := range map[time.Time]rooms.State{opening.Add(-time.Second): rooms.NotOpen, opening: rooms.IsOpen} {
+		if got := all[0].StateAt(at); got != want {
+			t.Errorf("at %v the room is %s, want %s", at, got, want)
+		}
+	}
+	for field, want := range map[string]string{"state: off": `state is "off"`, "opens: tomorrow": "opens is tomorrow, want a time with its zone", "opens: 2026-12-24T10:00:00": "with its zone", "max_waiting: 0": "max_waiting is 0"} {
+		if _, err := rooms.Parse("rooms.yaml", []byte(gated+"    "+field+"\n")); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "rooms.yaml:8") {
+			t.Errorf("%s: %v, want %q with its line", field, err, want)
+		}
+	}
+}

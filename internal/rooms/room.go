@@ -32,6 +32,9 @@ type Room struct {
 	Default     string        // default_target: where a visitor goes without a target: a path, or a URL on a listed host; default /
 	OnStore     OnStoreError  // on_store_error: hold or admit; default hold
 	Message     string        // shown to everyone in the line, at most 280 characters
+	State       State         // open, paused or closed; default open
+	Opens       time.Time     // before it the room is not open; zero = it is
+	MaxWaiting  int           // people in the line above which the room is full; 0 = no limit
 	Enabled     bool          // false: the gate lets everybody through; default true
 	Match       []match.Rule  // what the room protects
 	Exempt      match.Exemption
@@ -61,7 +64,26 @@ func Matcher(all []Room) (*match.Matcher, error) {
 	return match.New(entries)
 }
 
-// Queue is the room as the line knows it.
+// State says what a room does with people.
+type State string
+
+// The states of a room. The first three are those of the rooms file.
+const (
+	IsOpen  State = "open"
+	Paused  State = "paused"   // people may join, nobody is let in
+	Closed  State = "closed"   // nobody joins, nobody is let in; who waits keeps the place
+	NotOpen State = "not_open" // before its time: as closed
+)
+
+// StateAt is the state at a moment of this machine's clock.
+func (r Room) StateAt(now time.Time) State {
+	if r.State == IsOpen && now.Before(r.Opens) {
+		return NotOpen
+	}
+	return r.State
+}
+
+// Queue is the room as the line knows it now.
 func (r Room) Queue() queue.Room { return queue.Room{Name: r.Name, Rules: r.Rules()} }
 
 // Rules are the settings that the line needs.
@@ -69,6 +91,7 @@ func (r Room) Rules() queue.Rules {
 	return queue.Rules{
 		Capacity: r.Capacity, Interval: r.Rate.Interval(), Burst: r.Burst, Session: r.Session,
 		ClaimWindow: r.ClaimWindow, Heartbeat: r.Heartbeat, KeepPlace: r.KeepPlace,
+		Hold: r.StateAt(time.Now()) != IsOpen,
 	}
 }
 
@@ -114,6 +137,9 @@ func (r *Room) setDefaults() {
 	}
 	if r.Default == "" {
 		r.Default = "/"
+	}
+	if r.State == "" {
+		r.State = IsOpen
 	}
 	if r.Renew == "" {
 		r.Renew = RenewSliding

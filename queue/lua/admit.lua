@@ -3,7 +3,7 @@
 --
 -- Any number of workers may run it at once: this script is the lock.
 --
--- ARGV  7 capacity  8 pace interval, µs  9 burst  10 slack of a late tick, µs
+-- ARGV  7 capacity, 0 = let nobody in  8 pace interval, µs  9 burst  10 slack of a late tick, µs
 --       11 claim window, ms  12 most to admit  13 most to look at
 -- Returns {admitted, set aside, dropped, expired, no-shows, waiting, active,
 --          1 = more to do now, µs until the pace allows the next (0 = not held by it),

@@ -1,7 +1,7 @@
 -- join: one visitor asks for a place. Idempotent per id.
 --
 -- ARGV  7 id  8 place of the ticket shown, 0 = none  9 its generation, 0 = none
---       10 capacity  11 pace interval, µs  12 burst  13 claim window, ms
+--       10 capacity, 0 = nobody goes straight in  11 pace interval, µs  12 burst  13 claim window, ms
 --       14 shortest poll, ms  15 longest poll, ms  16 µs of poll interval a person ahead
 -- Returns {state, place, generation, ahead, ms left inside, poll ms, 1 if new, ms held}
 -- Cost: O(log N).
