@@ -10,6 +10,11 @@ func keyRoom(room string) string    { return "anteroom:{" + room + "}:room" }   
 func keyPace(room string) string    { return "anteroom:{" + room + "}:pace" }    // string GCRA time in µs, TTL a second past its use
 func keyAlive(room string) string   { return "anteroom:{" + room + "}:alive:" }  // prefix; + id: string ms until which present, TTL keep_place
 
+// keyOffer: string "id place generation"; TTL of the offer to take a place over.
+func keyOffer(room, code string) string { return "anteroom:{" + room + "}:offer:" + code }
+
+// anteroom:{room}:moved:<id> is built by the scripts: string 1; TTL keep_place.
+
 // keyUsed: string 1; TTL until the hand-over token with this id ends.
 func keyUsed(room, token string) string { return "anteroom:{" + room + "}:used:" + token }
 

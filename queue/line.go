@@ -49,6 +49,16 @@ func (l *Line) run(ctx context.Context, step string, script *redis.Script, room 
 	return l.eval(ctx, step, script, room, k, keys(room.Name), own)
 }
 
+// onKey is call for a step with one more key.
+func (l *Line) onKey(ctx context.Context, step string, script *redis.Script, room Room, key string, own ...any) ([]int64, error) {
+	mem := l.mem.of(room.Name)
+	v, err := l.eval(ctx, step, script, room, mem.known(room.Rules), append(keys(room.Name), key), own)
+	if err == nil {
+		mem.saw(v[len(v)-1])
+	}
+	return v, err
+}
+
 // eval runs a script on the keys of a room and reads its answer.
 func (l *Line) eval(ctx context.Context, step string, script *redis.Script, room Room, k known, names []string, own []any) ([]int64, error) {
 	now := int64(0)

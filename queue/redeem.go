@@ -10,12 +10,9 @@ import (
 // the use is remembered: past the token's end. A Redis that forgot the room has forgotten
 // uses too.
 func (l *Line) Redeem(ctx context.Context, room Room, token string, generation int64, keep time.Duration) (bool, error) {
-	mem := l.mem.of(room.Name)
-	v, err := l.eval(ctx, "redeem", redeemScript, room, mem.known(room.Rules),
-		append(keys(room.Name), keyUsed(room.Name, token)), []any{generation, max(1, ms(keep))})
+	v, err := l.onKey(ctx, "redeem", redeemScript, room, keyUsed(room.Name, token), generation, max(1, ms(keep)))
 	if err != nil {
 		return false, err
 	}
-	mem.saw(v[1])
 	return v[0] == 1, nil
 }

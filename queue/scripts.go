@@ -23,6 +23,10 @@ var (
 	awayLua string
 	//go:embed lua/admit.lua
 	admitLua string
+	//go:embed lua/offer.lua
+	offerLua string
+	//go:embed lua/move.lua
+	moveLua string
 	//go:embed lua/redeem.lua
 	redeemLua string
 	//go:embed lua/reset.lua
@@ -39,6 +43,8 @@ var (
 	leaveScript  = redis.NewScript(preludeLua + leaveLua)
 	awayScript   = redis.NewScript(preludeLua + awayLua)
 	admitScript  = redis.NewScript(preludeLua + admitLua)
+	offerScript  = redis.NewScript(preludeLua + offerLua)
+	moveScript   = redis.NewScript(preludeLua + moveLua)
 	redeemScript = redis.NewScript(preludeLua + redeemLua)
 	resetScript  = redis.NewScript(preludeLua + resetLua)
 	statusScript = redis.NewScript(preludeLua + statusLua)

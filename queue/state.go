@@ -14,10 +14,11 @@ const (
 	Expired  State = "expired"  // was inside, left, missed its turn or stayed away too long
 	Foreign  State = "foreign"  // of another generation: as if it had no ticket
 	Left     State = "left"     // gave its place up
+	Moved    State = "moved"    // its place was taken over by another device
 )
 
 // states follows the numbers of lua/prelude.lua.
-var states = [...]State{1: Waiting, 2: Admitted, 3: Active, 4: Expired, 5: Foreign, 6: Left}
+var states = [...]State{1: Waiting, 2: Admitted, 3: Active, 4: Expired, 5: Foreign, 6: Left, 7: Moved}
 
 func stateOf(code int64) State {
 	if code < 1 || code >= int64(len(states)) {

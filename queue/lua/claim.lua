@@ -24,7 +24,7 @@ elseif not state then
   elseif may_return(id, tonumber(ARGV[8])) then
     state = IS_WAITING
   else
-    state = IS_EXPIRED
+    state = gone(id)
   end
 end
 save()

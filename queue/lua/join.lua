@@ -33,7 +33,7 @@ local state, expiry = inside(id)
 if state then return answer(state, shown > 0 and shown or now, 0, math.floor(expiry - now_ms), 0, 0) end
 
 if shown > 0 then
-  if not may_return(id, shown) then return answer(IS_EXPIRED, 0, 0, 0, 0, 0) end
+  if not may_return(id, shown) then return answer(gone(id), 0, 0, 0, 0, 0) end
   put(id, shown)
   return stand(shown, 0)
 end

@@ -38,7 +38,7 @@ for i = 10, #ARGV, 3 do
         put(id, place)
         wait(id, redis.call('ZRANK', WAITING, id))
       else
-        say(IS_EXPIRED, 0, 0, 0)
+        say(gone(id), 0, 0, 0)
       end
     end
   end

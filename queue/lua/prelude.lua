@@ -12,12 +12,14 @@ local HEARTBEAT, KEEP, SETTLE = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(A
 -- Nobody was answered for longer than this while people waited: the silence was ours.
 local SILENCE = math.max(HEARTBEAT, SETTLE)
 local MAX_EXACT = 9007199254740991
+-- Prefix of the marks of tickets whose place went to another device.
+local MOVED = string.gsub(ALIVE, 'alive:$', 'moved:')
 -- No rule brings a ticket back a day after it was issued, so a spent id need not be
 -- remembered for longer than that.
 local MAX_AGE = 86400000
 
 -- States of a ticket, in the order of the Go constants.
-local IS_WAITING, IS_ADMITTED, IS_ACTIVE, IS_EXPIRED, IS_FOREIGN, IS_LEFT = 1, 2, 3, 4, 5, 6
+local IS_WAITING, IS_ADMITTED, IS_ACTIVE, IS_EXPIRED, IS_FOREIGN, IS_LEFT, IS_MOVED = 1, 2, 3, 4, 5, 6, 7
 
 local function int(n) return string.format('%.0f', n) end
 
@@ -119,6 +121,12 @@ local function may_return(id, place)
   if now_ms - place_ms < KEEP then return true end
   if room.restored > place_ms and now_ms - room.restored < KEEP then return true end
   return redis.call('EXISTS', ALIVE .. id) == 1
+end
+
+-- gone is what a ticket is told that is nowhere and may not return.
+local function gone(id)
+  if redis.call('EXISTS', MOVED .. id) == 1 then return IS_MOVED end
+  return IS_EXPIRED
 end
 
 local function put(id, place)
