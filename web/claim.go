@@ -51,6 +51,8 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, room rooms.Room) 
 	case queue.Active:
 	case queue.Foreign:
 		return claimed{}, errRejoin
+	case queue.Moved:
+		return claimed{}, errMoved
 	case queue.Waiting:
 		p := errTurn
 		p.State = string(queue.Waiting)

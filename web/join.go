@@ -64,7 +64,7 @@ func (s *Server) takePlace(w http.ResponseWriter, r *http.Request, room rooms.Ro
 		if err != nil {
 			return joined{}, err
 		}
-		if got.State != queue.Expired && got.State != queue.Foreign {
+		if got.State != queue.Expired && got.State != queue.Foreign && got.State != queue.Moved {
 			return s.issue(w, room, t.ID, got, wanted)
 		}
 	}

@@ -44,6 +44,8 @@ func (s *Server) ask(r *http.Request, room rooms.Room, t queue.Ticket) (queue.St
 	switch at.State {
 	case queue.Foreign:
 		return queue.Standing{}, errRejoin
+	case queue.Moved:
+		return queue.Standing{}, errMoved
 	case queue.Expired:
 		return queue.Standing{}, errExpired
 	}

@@ -35,6 +35,7 @@ var (
 	errMethod    = problem{Status: 405, Type: "/problems/method", Title: "Method not allowed", Detail: "This address does not take this method."}
 	errRejoin    = problem{Status: 401, Type: "/problems/rejoin", Title: "Join again", Detail: "There is no valid ticket of this room's present line with this request."}
 	errExpired   = problem{Status: 401, Type: "/problems/rejoin", Title: "Join again", Detail: "This ticket's place was used or kept empty for too long.", State: string(queue.Expired)}
+	errMoved     = problem{Status: 401, Type: "/problems/rejoin", Title: "Join again", Detail: "This ticket's place was taken to another device.", State: string(queue.Moved)}
 	errTurn      = problem{Status: 409, Type: "/problems/not-your-turn", Title: "Not your turn", Detail: "This ticket is still in the line."}
 	errKeyUsed   = problem{Status: 409, Type: "/problems/idempotency-key-used", Title: "Idempotency-Key was used", Detail: "The place made with this key is used up. Join with a new key."}
 	errKey       = problem{Status: 400, Type: "/problems/idempotency-key", Title: "Bad Idempotency-Key", Detail: "An Idempotency-Key has 16 to 128 visible ASCII characters."}

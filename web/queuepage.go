@@ -57,6 +57,8 @@ func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Ro
 		switch {
 		case err == nil:
 			view.Standing, view.Notice = s.pageStanding(room, at)
+		case errors.As(err, &known) && known.State == string(queue.Moved):
+			view.Status = known.State // the page rests: the place goes on elsewhere
 		case errors.As(err, &known):
 			view.Notice = "Your earlier place has expired. You join anew."
 		case r.Context().Err() != nil:

@@ -43,6 +43,7 @@ func (s *Server) Handler() http.Handler {
 			r.Delete("/", s.handle(s.leave))
 			r.Post("/claim", s.handle(s.claim))
 			r.Post("/away", s.handle(s.away))
+			r.Post("/resume", s.handle(s.offerJSON))
 			r.Options("/*", s.preflight)
 		})
 	})
@@ -53,6 +54,10 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/join", s.handle(s.joinForm))
 		r.Post("/claim", s.handle(s.claimForm))
 		r.Post("/leave", s.handle(s.leaveForm))
+		r.Post("/resume", s.handle(s.offerForm))
+		r.Get("/resume/{code}", s.handle(s.arrive))
+		r.Head("/resume/{code}", s.handle(s.arrive))
+		r.Post("/resume/{code}", s.handle(s.take))
 	})
 	return r
 }

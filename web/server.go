@@ -25,6 +25,8 @@ type Line interface {
 	Leave(ctx context.Context, room queue.Room, t queue.Ticket) (queue.State, error)
 	Release(ctx context.Context, room queue.Room, id queue.ID) (queue.State, error)
 	Away(ctx context.Context, room queue.Room, id queue.ID) error
+	Offer(ctx context.Context, room queue.Room, t queue.Ticket, code string, lasts time.Duration) (queue.State, error)
+	Move(ctx context.Context, room queue.Room, code string, id queue.ID) (queue.Joined, error)
 }
 
 // Poller answers one poll; queue.Group groups them. It bounds its own time: a visitor whose

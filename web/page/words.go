@@ -44,7 +44,7 @@ func (v View) scriptWords() map[string]string {
 	out := map[string]string{}
 	_, words := language(v.Lang)
 	for key, text := range words {
-		serverOnly := strings.HasPrefix(key, "next") || strings.HasPrefix(key, "unknown") || strings.HasPrefix(key, "leave") ||
+		serverOnly := strings.HasPrefix(key, "next") || strings.HasPrefix(key, "unknown") || strings.HasPrefix(key, "leave") || strings.HasPrefix(key, "resume") || strings.HasPrefix(key, "arrive") ||
 			key == "footer" || key == "checked_load" || key == "check" || key == "progress" || key == "turn" || key == "turn_big" || key == "enter"
 		if !serverOnly {
 			out[key] = text
