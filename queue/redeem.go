@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Redeem uses up a token of a room that is good once, by its id (at most 64 bytes). It is
+// Redeem uses up a token of a room that is good once, by its id (at most 64 bytes) and its
+// generation, 0 for a token of any. It is
 // true for exactly one caller, whoever else asks at the same time. keep is for how long
 // the use is remembered: past the token's end. A Redis that forgot the room has forgotten
 // uses too.

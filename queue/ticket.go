@@ -155,6 +155,12 @@ func (s *Signer) DeriveID(room, secret string, n int) ID {
 	return encodeID(sum[:idBytes])
 }
 
+// Key derives a key of 16 bytes for another purpose from the key that signs.
+func (s *Signer) Key(purpose string) []byte {
+	sum := s.keys[0].mac("key", []byte(purpose))
+	return sum[:]
+}
+
 // NewSecret is 128 random bits in base64url: a visitor cookie's value.
 func NewSecret() string {
 	var b [idBytes]byte

@@ -23,16 +23,16 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := readTarget(r)
+	body, err := readJoin(r)
 	if err != nil {
 		return err
 	}
-	j, err := s.takePlace(w, r, room, wanted)
+	j, err := s.takePlace(w, r, room, body)
 	if err != nil {
 		return err
 	}
 	if j.token == "" {
-		return writeJSON(w, http.StatusOK, s.shutStanding(room, j.State, wanted))
+		return writeJSON(w, http.StatusOK, s.shutStanding(room, j.State, body.Target))
 	}
 	out := s.standing(room, j.Standing, j.ticket.Target)
 	out.Ticket = j.token
@@ -43,19 +43,24 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, status, out)
 }
 
-// readTarget reads the optional body {"target": "…"}.
-func readTarget(r *http.Request) (string, error) {
-	var body struct {
-		Target string `json:"target"`
-	}
-	return body.Target, readJSON(r, &body)
+// joinBody is what a join may bring.
+type joinBody struct {
+	Target string `json:"target"`
+	Proof  string `json:"proof"` // a solved challenge, where the room asks for one
+}
+
+func readJoin(r *http.Request) (joinBody, error) {
+	var body joinBody
+	err := readJSON(r, &body)
+	return body, err
 }
 
 // takePlace answers the place that the request's ticket has, or makes one. The id of a
 // new place is derived from the Idempotency-Key or the visitor's cookie, so that joins
 // that race, or are sent again, meet at one place. It sets the ticket's cookie. A room that
 // gives no places now answers its state and no token.
-func (s *Server) takePlace(w http.ResponseWriter, r *http.Request, room rooms.Room, wanted string) (joined, error) {
+func (s *Server) takePlace(w http.ResponseWriter, r *http.Request, room rooms.Room, body joinBody) (joined, error) {
+	wanted := body.Target
 	if t, ok := s.ticket(r, room); ok {
 		if wanted == "" {
 			wanted = t.Target
@@ -74,6 +79,9 @@ func (s *Server) takePlace(w http.ResponseWriter, r *http.Request, room rooms.Ro
 	}
 	if state := s.shut(room); state != "" {
 		return joined{Joined: queue.Joined{Standing: queue.Standing{State: state}}}, nil
+	}
+	if err := s.checkProof(r, room, body.Proof); err != nil {
+		return joined{}, err
 	}
 	if key != "" {
 		id := s.Tickets.DeriveID(room.Name, key, 0)

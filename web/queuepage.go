@@ -107,7 +107,7 @@ func (s *Server) joinForm(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return badForm(err)
 	}
-	if _, err := s.takePlace(w, r, room, r.PostForm.Get("target")); err != nil {
+	if _, err := s.takePlace(w, r, room, joinBody{Target: r.PostForm.Get("target")}); err != nil {
 		return err
 	}
 	return seeOther(w, r, "/r/"+room.Name+"?joined")

@@ -32,6 +32,7 @@ func (s *Server) Handler() http.Handler {
 	r.Route("/v1/rooms/{room}", func(r chi.Router) {
 		r.Use(s.sameOrigin)
 		r.Get("/", s.handle(s.status))
+		r.Get("/challenge", s.handle(s.challenge))
 		r.Post("/release", s.handle(s.release))
 		if s.Gate != nil {
 			r.Post("/redeem", s.handle(s.redeem))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anteroom/anteroom/internal/proof"
 	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
@@ -24,6 +25,7 @@ type Line interface {
 	Touch(ctx context.Context, room queue.Room, passes []queue.Inside) ([]queue.Standing, error)
 	Leave(ctx context.Context, room queue.Room, t queue.Ticket) (queue.State, error)
 	Release(ctx context.Context, room queue.Room, id queue.ID) (queue.State, error)
+	Redeem(ctx context.Context, room queue.Room, token string, generation int64, keep time.Duration) (bool, error)
 	Away(ctx context.Context, room queue.Room, id queue.ID) error
 	Offer(ctx context.Context, room queue.Room, t queue.Ticket, code string, lasts time.Duration) (queue.State, error)
 	Move(ctx context.Context, room queue.Room, code string, id queue.ID) (queue.Joined, error)
@@ -81,6 +83,7 @@ type Server struct {
 	apiKeys [][32]byte
 	origins origins
 	polls   *meter
+	proofs  *proof.Issuer
 }
 
 // New makes a server; Handler serves it.
@@ -88,7 +91,11 @@ func New(c Config) *Server {
 	if c.StoreTimeout == 0 {
 		c.StoreTimeout = 400 * time.Millisecond
 	}
-	return &Server{Config: c, metrics: newHTTPMetrics(c.Metrics), apiKeys: hashKeys(c.APIKeys), polls: newMeter()}
+	s := &Server{Config: c, metrics: newHTTPMetrics(c.Metrics), apiKeys: hashKeys(c.APIKeys), polls: newMeter()}
+	if c.Tickets != nil {
+		s.proofs = proof.New(c.Tickets.Key("proof"))
+	}
+	return s
 }
 
 // store gives a handler's context the deadline of one call to the line.

@@ -85,6 +85,8 @@ func (r *roomReader) field(key, n *yaml.Node) { //nolint:funlen // a table of th
 		r.text(name, n, 16, (*string)(&r.room.State))
 	case "opens":
 		r.moment(name, n, &r.room.Opens)
+	case "proof":
+		r.whole(name, n, &r.room.Proof)
 	case "max_waiting":
 		r.whole(name, n, &r.room.MaxWaiting)
 	case "enabled":

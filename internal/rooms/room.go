@@ -34,6 +34,7 @@ type Room struct {
 	Message     string        // shown to everyone in the line, at most 280 characters
 	State       State         // open, paused or closed; default open
 	Opens       time.Time     // before it the room is not open; zero = it is
+	Proof       int           // proof: hashes of work, at most, before a place is given; 0 = none
 	MaxWaiting  int           // people in the line above which the room is full; 0 = no limit
 	Enabled     bool          // false: the gate lets everybody through; default true
 	Match       []match.Rule  // what the room protects
