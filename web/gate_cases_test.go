@@ -148,8 +148,14 @@ func TestWR05_NoEndlessLoop(t *testing.T) {
 	blocked := s.browser()
 	blocked.none = true
 	a = blocked.do("POST", "https://queue.test/r/sale/join", "target=%2F", append(navigation, "Content-Type", "application/x-www-form-urlencoded")...)
-	if a, _, _ = blocked.load("https://queue.test" + a.Header.Get("Location")); !strings.Contains(a.text, "needs cookies") {
-		t.Errorf("a browser without cookies is shown %.200s", a.text)
+	page := "https://queue.test" + a.Header.Get("Location")
+	if a, _, _ = blocked.load(page); !strings.Contains(a.text, "keeps no cookies") || !strings.Contains(a.text, `data-state="admitted"`) {
+		t.Errorf("a browser without cookies is shown %.300s", a.text)
+	}
+	blocked.none = false // the visitor allows them
+	blocked.load(page)
+	if a, at, _ := blocked.load(page); at != "https://queue.test/r/sale" || !strings.Contains(a.text, `data-state="admitted"`) {
+		t.Errorf("with cookies allowed the page at %s is %.300s", at, a.text)
 	}
 }
 

@@ -48,8 +48,6 @@ func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Ro
 		view.Status = string(queue.Left) // the page does not join again by itself
 	case r.URL.Query().Has("done"):
 		view.Status = "done" // left from inside
-	case r.URL.Query().Has("joined"):
-		view.Status = "cookies" // the form made a place, and its cookie did not come back
 	}
 	if has && r.Method == http.MethodGet {
 		at, err := s.ask(r, room, t)
@@ -107,10 +105,14 @@ func (s *Server) joinForm(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return badForm(err)
 	}
-	if _, err := s.takePlace(w, r, room, joinBody{Target: r.PostForm.Get("target")}); err != nil {
+	j, err := s.takePlace(w, r, room, joinBody{Target: r.PostForm.Get("target"), Proof: r.PostForm.Get("proof")})
+	if err != nil {
 		return err
 	}
-	return seeOther(w, r, "/r/"+room.Name+"?joined")
+	if j.token == "" {
+		return seeOther(w, r, "/r/"+room.Name) // the page says why there is no place now
+	}
+	return seeOther(w, r, "/r/"+room.Name+"/t/"+j.token)
 }
 
 // claimForm is the claim for a page without script.

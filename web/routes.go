@@ -55,6 +55,7 @@ func (s *Server) Handler() http.Handler {
 		r.Post("/join", s.handle(s.joinForm))
 		r.Post("/claim", s.handle(s.claimForm))
 		r.Post("/leave", s.handle(s.leaveForm))
+		r.Get("/t/{token}", s.handle(s.withoutCookies))
 		r.Post("/resume", s.handle(s.offerForm))
 		r.Get("/resume/{code}", s.handle(s.arrive))
 		r.Head("/resume/{code}", s.handle(s.arrive))
