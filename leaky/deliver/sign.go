@@ -53,19 +53,20 @@ func (s Secret) Validate() error {
 // they rotate.
 type signer []*standardwebhooks.Webhook
 
+// newSigner reports every secret that is wrong.
 func newSigner(secrets []Secret) (signer, error) {
 	var s signer
+	var found []error
 	for i, secret := range secrets {
-		if err := secret.Validate(); err != nil {
-			return nil, fmt.Errorf("number %d: %w", i+1, err)
-		}
 		hook, err := standardwebhooks.NewWebhook(string(secret))
-		if err != nil {
-			return nil, fmt.Errorf("number %d: %w", i+1, ErrSecret) // the library's error quotes it
+		if invalid := secret.Validate(); invalid != nil {
+			found = append(found, fmt.Errorf("number %d: %w", i+1, invalid))
+		} else if err != nil {
+			found = append(found, fmt.Errorf("number %d: %w", i+1, ErrSecret)) // the library's error quotes it
 		}
 		s = append(s, hook)
 	}
-	return s, nil
+	return s, errors.Join(found...)
 }
 
 // sign is the value of Webhook-Signature: a signature a secret, separated by spaces.
