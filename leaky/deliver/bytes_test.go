@@ -220,3 +220,23 @@ func TestDeliver_IgnoresProxiesOfTheEnvironment(t *testing.T) {
 		t.Errorf("the proxy saw %d calls", n)
 	}
 }
+
+// A connection that is cut under a reused request may have carried it: nothing below sends
+// the job again by itself, since each attempt is counted and paced.
+func TestDeliver_NeverSendsTwiceByItself(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	address := rawServer(t, func(conn net.Conn) {
+		readRequest(conn)
+		requests.Add(1)
+		_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		readRequest(conn)
+		requests.Add(1)
+	})
+	d := newDeliverer(t, nil)
+	want(t, send(d, "http://"+address), deliver.Delivered, deliver.NoCause)
+	want(t, send(d, "http://"+address), deliver.Retry, deliver.CauseConnection, "waiting for the answer")
+	if n := requests.Load(); n != 2 {
+		t.Errorf("%d requests arrived, want 2", n)
+	}
+}
