@@ -4,7 +4,5 @@
 //	 (load)                                ├─▶ alone     the real front, one script a poll ──┐
 //	                                       └─▶ grouped   the real front as shipped ──────────┴─▶ redis-server
 //
-// Each server is a process of its own (this program again, with --serve), so that the
-// CPU that it used is known. The servers are loaded in turn for several rounds and
-// ratios are taken within a round, so that a drift of the machine cancels.
+// Package load says how servers are started, loaded in turn and compared.
 package main

@@ -1,117 +1,45 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"runtime/pprof"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/anteroom/anteroom/internal/bench/load"
 	"github.com/anteroom/anteroom/internal/store"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
 	"github.com/anteroom/anteroom/web"
 )
 
-// order is what a server is told to be, as the first line of its standard input. Each
-// further line asks for the CPU time that it has used; the end of input ends it.
+// order is what a server is told to be.
 type order struct {
-	Kind    string // plain, alone, grouped
-	Redis   string // URL, unless plain
-	Answer  answer // of plain
-	Profile string // file, "" = none
+	Kind   string      // plain, alone, grouped
+	Redis  string      // URL, unless plain
+	Answer load.Answer // of plain
 }
-
-// answer is an answer that plain repeats.
-type answer struct {
-	Header http.Header
-	Body   []byte
-}
-
-// hello is a server's first line of output.
-type hello struct{ Address string }
-
-// spent answers each further line.
-type spent struct{ CPU time.Duration }
 
 const storeTimeout = 400 * time.Millisecond
 
-func serve(in io.Reader, out io.Writer) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	if !lines.Scan() {
-		return io.ErrUnexpectedEOF
-	}
+func handler(text json.RawMessage, address string) (http.Handler, error) {
 	var o order
-	if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
-		return err
+	if err := json.Unmarshal(text, &o); err != nil {
+		return nil, err
 	}
-	if o.Profile != "" {
-		f, err := os.Create(o.Profile)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	h, err := o.handler(listener.Addr().String())
-	if err != nil {
-		return err
-	}
-	// The limits are those of cmd/server: deadlines cost something a request.
-	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
-		WriteTimeout: 30 * time.Second, IdleTimeout: 90 * time.Second, MaxHeaderBytes: 16 << 10,
-	}
-	go func() { _ = server.Serve(listener) }()
-	defer func() { _ = server.Close() }()
-	answers := json.NewEncoder(out)
-	err = answers.Encode(hello{Address: listener.Addr().String()})
-	for err == nil && lines.Scan() {
-		err = answers.Encode(spent{CPU: cpuTime()})
-	}
-	return err
-}
-
-func (o order) handler(address string) (http.Handler, error) {
 	switch o.Kind {
 	case "plain":
-		return plain(o.Answer), nil
+		return load.Plain("/v1/rooms/{room}/ticket", o.Answer), nil
 	case "alone", "grouped":
 		return o.front(address)
 	default:
 		return nil, fmt.Errorf("no server is called %q", o.Kind)
 	}
-}
-
-// plain is the least that a chi service can do to give this answer.
-func plain(a answer) http.Handler {
-	r := chi.NewRouter()
-	r.Get("/v1/rooms/{room}/ticket", func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		for name, values := range a.Header {
-			h[name] = values
-		}
-		_, _ = w.Write(a.Body)
-	})
-	return r
 }
 
 // front is the public front of cmd/server.
