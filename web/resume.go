@@ -31,6 +31,9 @@ type offered struct {
 // offer makes a link by which the place moves to another device, once. The code in it is
 // 128 random bits and is known to Redis alone; the ticket itself does not travel.
 func (s *Server) offer(r *http.Request, room rooms.Room) (offered, error) {
+	if !room.Resume {
+		return offered{}, errNotFound
+	}
 	t, ok := s.ticket(r, room)
 	if !ok {
 		return offered{}, errRejoin

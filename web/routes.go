@@ -27,6 +27,7 @@ func (s *Server) Handler() http.Handler {
 		r.HandleFunc("/gate", s.handle(s.forward))
 		r.HandleFunc("/gate/envoy/*", s.handle(s.forwardEnvoy))
 	}
+	r.Get(page.StaticPrefix+"theme/{name}", s.handle(s.themeCSS))
 	r.Handle(page.StaticPrefix+"*", page.Static())
 
 	r.Route("/v1/rooms/{room}", func(r chi.Router) {

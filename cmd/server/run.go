@@ -60,6 +60,7 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 	if err != nil {
 		return err
 	}
+	registry.WarnThemes(log)
 	group := lifecycle.New(ctx, log)
 	group.OnHangup(func() { registry.Refresh(log) })
 	rdb, closeStore, err := openStore(ctx, cfg, log, group)

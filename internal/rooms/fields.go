@@ -36,7 +36,7 @@ type roomReader struct {
 
 func (f *fileReader) room(n *yaml.Node) Room {
 	r := &roomReader{fileReader: f, start: n.Line, lines: map[string]int{}, wrong: map[string]bool{}}
-	r.room.Enabled, r.room.Exempt.Assets = true, true
+	r.room.Enabled, r.room.Exempt.Assets, r.room.Resume = true, true, true
 	r.mapping(n, "a room", func(key, value *yaml.Node) {
 		if !isNull(value) {
 			r.lines[key.Value] = value.Line
@@ -85,6 +85,10 @@ func (r *roomReader) field(key, n *yaml.Node) { //nolint:funlen // a table of th
 		r.text(name, n, 16, (*string)(&r.room.State))
 	case "opens":
 		r.moment(name, n, &r.room.Opens)
+	case "theme":
+		r.theme(n)
+	case "resume":
+		r.flag(name, n, &r.room.Resume)
 	case "proof":
 		r.whole(name, n, &r.room.Proof)
 	case "max_waiting":

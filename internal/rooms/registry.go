@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -63,6 +64,7 @@ func (g *Registry) Reload() error {
 	if err != nil {
 		return err
 	}
+	loadThemes(filepath.Dir(g.file), all)
 	return g.put(all)
 }
 
@@ -75,6 +77,16 @@ func (g *Registry) Refresh(log *slog.Logger) {
 		log.Error("the rooms file was not taken; the old rooms stay in force", "error", err)
 	default:
 		log.Info("rooms file read", "file", g.file, "rooms", len(g.All()))
+	}
+	g.WarnThemes(log)
+}
+
+// WarnThemes says which themes do not count, and why.
+func (g *Registry) WarnThemes(log *slog.Logger) {
+	for _, r := range g.All() {
+		if r.Theme.Problem != "" {
+			log.Warn("a theme does not count; the built-in page is shown", "room", r.Name, "problem", r.Theme.Problem)
+		}
 	}
 }
 

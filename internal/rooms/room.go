@@ -34,6 +34,8 @@ type Room struct {
 	Message     string        // shown to everyone in the line, at most 280 characters
 	State       State         // open, paused or closed; default open
 	Opens       time.Time     // before it the room is not open; zero = it is
+	Theme       Theme         // how the pages look and speak
+	Resume      bool          // a place may move to another device; default true
 	Proof       int           // proof: hashes of work, at most, before a place is given; 0 = none
 	MaxWaiting  int           // people in the line above which the room is full; 0 = no limit
 	Enabled     bool          // false: the gate lets everybody through; default true
@@ -111,7 +113,7 @@ func Demo(hosts ...string) Room {
 		Session: 2 * time.Minute, ClaimWindow: 30 * time.Second, Targets: hosts,
 		Message: "Tickets for all three evenings are on sale, up to four a person.",
 	}
-	r.Enabled, r.Exempt.Assets = true, true
+	r.Enabled, r.Exempt.Assets, r.Resume = true, true, true
 	r.setDefaults()
 	return r
 }
