@@ -2,6 +2,9 @@
 -- other answer is for the visitor. In the configuration:
 --
 --   http-request lua.anteroom <address of Anteroom> <closed or open while it is down>
+--
+-- The address is http://host:port. A name instead of an IP address needs a "resolvers
+-- default" section, https:// a "httpclient.ssl.ca-file" in global.
 
 -- Headers that belong to a connection or a body, which the question has none of.
 local own = {
@@ -9,18 +12,29 @@ local own = {
   ["te"] = true, ["trailer"] = true, ["keep-alive"] = true, ["host"] = true, ["proxy-connection"] = true,
 }
 
+-- The visitor has no say in what the gate is asked: of X-Forwarded- and X-Original- headers
+-- only the scheme is passed on, which the configuration sets.
+local function passes(lower)
+  if own[lower] then return false end
+  if lower == "x-forwarded-proto" then return true end
+  return not lower:find("^x%-forwarded%-") and not lower:find("^x%-original%-")
+end
+
 local function question(txn)
   local headers = {}
   for name, values in pairs(txn.http:req_get_headers()) do
-    if not own[name:lower()] then
+    local lower = name:lower()
+    if passes(lower) then
       local list = {}
       for i = 0, #values do list[#list + 1] = values[i] end
-      headers[name:lower()] = list
+      headers[lower] = list
     end
   end
   headers["x-forwarded-method"] = { txn.sf:method() }
   headers["x-forwarded-host"] = { txn.sf:req_hdr("host") or "" }
   headers["x-forwarded-uri"] = { txn.sf:pathq() or txn.sf:path() or "/" }
+  headers["x-forwarded-for"] = { txn.sf:src() }
+  headers["anteroom-pass"] = { txn:get_var("txn.anteroom_pass") or "" }
   headers["host"] = { "anteroom" }
   return headers
 end
@@ -35,7 +49,8 @@ local function answer(txn, res)
       for i = 0, #values do reply:add_header(name, values[i]) end
     end
   end
-  reply:set_body(res.body or "")
+  -- Of a redirect the Location does; both would not fit into a buffer if they are long.
+  if res.status < 300 or res.status > 399 then reply:set_body(res.body or "") end
   txn:done(reply)
 end
 
@@ -50,9 +65,12 @@ local function down(txn, when_down)
   txn:done(reply)
 end
 
+-- HAProxy asks four times before it gives up: 2 s in all. The gate answers in a few ms.
+local timeout = 500
+
 core.register_action("anteroom", { "http-req" }, function(txn, address, when_down)
   local ok, res = pcall(function()
-    return core.httpclient():get{ url = address .. "/gate?for=haproxy", headers = question(txn), timeout = 2000 }
+    return core.httpclient():get{ url = address .. "/gate?for=haproxy", headers = question(txn), timeout = timeout }
   end)
   if not ok or not res or not res.status or res.status == 0 or res.status >= 500 then return down(txn, when_down) end
   if res.status ~= 200 then return answer(txn, res) end

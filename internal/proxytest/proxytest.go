@@ -1,13 +1,15 @@
 //go:build unix
 
 // Package proxytest starts the real nginx, HAProxy and Caddy with the configurations that
-// this project ships, in tests. Only addresses and paths are replaced. Without the program
-// a test skips with a line that says how to get it; with CI=true it fails.
+// this project ships, in tests. Only addresses and paths are replaced, and what a test says
+// an operator would change. Without the program a test skips with a line that says how to
+// get it; with CI=true it fails.
 package proxytest
 
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -19,38 +21,65 @@ import (
 	"time"
 )
 
-// Addresses are where the shipped configurations expect things, and where a test has them.
+// Addresses are where a test has what the shipped configurations have at :80,
+// 127.0.0.1:8080 and 127.0.0.1:3000. An empty Listen is a free one.
 type Addresses struct{ Listen, Anteroom, Shop string }
+
+// Edit is a change that an operator makes by hand: Old is in the file as it is shipped.
+type Edit struct{ Old, New string }
 
 // Kind is one of the proxies.
 type Kind struct {
 	Name    string
 	program string
 	pkg     string // of Debian
-	args    func(t *testing.T, shipped, dir string, at Addresses) []string
+	main    string // the shipped file that has the addresses
+	args    func(t *testing.T, c config) []string
+	// Open is the change after which everybody is let in while Anteroom is down.
+	Open Edit
+}
+
+// config is a shipped configuration with a test's addresses.
+type config struct {
+	shipped string // the folder it was shipped in
+	dir     string // of this run
+	file    string // in dir
+	at      Addresses
 }
 
 // All are the proxies that Debian has.
 var All = []Kind{
-	{"nginx", "nginx", "nginx-light", nginx},
-	{"haproxy", "haproxy", "haproxy", haproxy},
-	{"caddy", "caddy", "caddy", caddy},
+	{
+		Name: "nginx", program: "nginx", pkg: "nginx-light", main: "anteroom.conf", args: nginx,
+		Open: Edit{"error_page 500 = @anteroom_closed;", "error_page 500 = @anteroom_open;"},
+	},
+	{
+		Name: "haproxy", program: "haproxy", pkg: "haproxy", main: "haproxy.cfg", args: haproxy,
+		Open: Edit{"127.0.0.1:8080 closed if", "127.0.0.1:8080 open if"},
+	},
+	{
+		Name: "caddy", program: "caddy", pkg: "caddy", main: "Caddyfile", args: caddy,
+		Open: Edit{"# reverse_proxy 127.0.0.1:3000", "reverse_proxy 127.0.0.1:3000"},
+	},
 }
 
 // Start runs a proxy with the configuration in the folder shipped/<name> and returns its
-// address. It ends with the test, by its process id.
-func (k Kind) Start(t *testing.T, shipped string, at Addresses) string {
+// address. It ends with the test, by its process id; of a test that failed it shows what
+// the proxy said.
+func (k Kind) Start(t *testing.T, shipped string, at Addresses, edits ...Edit) string {
 	t.Helper()
 	path := k.find(t)
 	if at.Listen == "" {
 		at.Listen = FreeAddress(t)
 	}
-	dir := t.TempDir()
-	cmd := exec.Command(path, k.args(t, filepath.Join(shipped, k.Name), dir, at)...)
+	c := config{shipped: filepath.Join(shipped, k.Name), dir: t.TempDir(), at: at}
+	c.file = filepath.Join(c.dir, k.main)
+	edited(t, filepath.Join(c.shipped, k.main), c.file, edits)
+	cmd := exec.Command(path, k.args(t, c)...)
 	var said output
 	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "HOME="+c.dir, "XDG_DATA_HOME="+c.dir, "XDG_CONFIG_HOME="+c.dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -73,6 +102,9 @@ func (k Kind) Start(t *testing.T, shipped string, at Addresses) string {
 	return at.Listen
 }
 
+// Need skips a test whose proxy is not installed, or fails it where CI=true.
+func (k Kind) Need(t *testing.T) { t.Helper(); k.find(t) }
+
 func (k Kind) find(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{k.program, "/usr/sbin/" + k.program} { // often not on PATH
@@ -87,15 +119,19 @@ func (k Kind) find(t *testing.T) string {
 	return ""
 }
 
-// FreeAddress is a loopback address that nobody listens on.
+// FreeAddress is a loopback address that nobody listens on. Its port is below those that
+// systems give out by themselves, so that nobody gets it by chance before it is used.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", 18000+rand.IntN(14000)) //nolint:gosec // a port is no secret
+		if l, err := net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatal("no free port between 18000 and 32000")
+	return ""
 }
 
 func await(t *testing.T, name, address string, ended <-chan struct{}, said *output) {
@@ -134,59 +170,67 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-// replaced writes a shipped file with other addresses into dir; each of them must be there.
-func replaced(t *testing.T, from, to string, pairs ...string) string {
+// edited copies a shipped file with changes, each of which must find what it changes.
+func edited(t *testing.T, from, to string, edits []Edit) {
 	t.Helper()
-	text, err := os.ReadFile(from)
+	read, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if !bytes.Contains(text, []byte(pairs[i])) {
-			t.Fatalf("%s has no %q to replace", from, pairs[i])
+	text := string(read)
+	for _, e := range edits {
+		if !strings.Contains(text, e.Old) {
+			t.Fatalf("%s has no %q to replace", from, e.Old)
 		}
+		text = strings.ReplaceAll(text, e.Old, e.New)
 	}
-	if err := os.WriteFile(to, []byte(strings.NewReplacer(pairs...).Replace(string(text))), 0o600); err != nil {
+	if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return to
 }
 
-func nginx(t *testing.T, shipped, dir string, at Addresses) []string {
+// place puts a test's addresses, and more of its own, into the configuration. The ports of
+// the shipped files are below those of tests, so no edit finds what another one wrote.
+func (c config) place(t *testing.T, more ...Edit) {
 	t.Helper()
-	site := replaced(t, filepath.Join(shipped, "anteroom.conf"), filepath.Join(dir, "site.conf"),
-		"127.0.0.1:8080", at.Anteroom, "127.0.0.1:3000", at.Shop, "listen 80;", "listen "+at.Listen+";")
+	edited(t, c.file, c.file, append([]Edit{{"127.0.0.1:8080", c.at.Anteroom}, {"127.0.0.1:3000", c.at.Shop}}, more...))
+}
+
+func nginx(t *testing.T, c config) []string {
+	t.Helper()
+	c.place(t, Edit{"listen 80;", "listen " + c.at.Listen + ";"})
 	temp := ""
 	for _, of := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-		temp += fmt.Sprintf("%s_temp_path %s/%s; ", of, dir, of)
+		temp += fmt.Sprintf("%s_temp_path %s/%s; ", of, c.dir, of)
 	}
 	user := ""
 	if os.Getuid() == 0 {
 		user = "user root;"
 	}
-	main := fmt.Sprintf("daemon off; %s pid %s/pid; error_log stderr warn; worker_processes 1; events { worker_connections 512; }\nhttp { access_log off; %s include %s; }\n", user, dir, temp, site)
-	conf := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(conf, []byte(main), 0o600); err != nil {
+	whole := filepath.Join(c.dir, "nginx.conf")
+	text := fmt.Sprintf("daemon off; %s pid %s/pid; error_log stderr warn; worker_processes 1; events { worker_connections 512; }\nhttp { access_log off; %s include %s; }\n", user, c.dir, temp, c.file)
+	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"-p", dir, "-c", conf}
+	return []string{"-p", c.dir, "-e", "stderr", "-c", whole}
 }
 
-func haproxy(t *testing.T, shipped, dir string, at Addresses) []string {
+func haproxy(t *testing.T, c config) []string {
 	t.Helper()
-	lua, err := filepath.Abs(filepath.Join(shipped, "anteroom.lua"))
+	lua, err := filepath.Abs(filepath.Join(c.shipped, "anteroom.lua"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := replaced(t, filepath.Join(shipped, "haproxy.cfg"), filepath.Join(dir, "haproxy.cfg"),
-		"/etc/haproxy/anteroom.lua", lua, "127.0.0.1:8080", at.Anteroom, "127.0.0.1:3000", at.Shop, "bind :80", "bind "+at.Listen)
-	return []string{"-db", "-f", conf}
+	c.place(t, Edit{"/etc/haproxy/anteroom.lua", lua}, Edit{"bind :80", "bind " + c.at.Listen})
+	return []string{"-db", "-f", c.file}
 }
 
-func caddy(t *testing.T, shipped, dir string, at Addresses) []string {
+func caddy(t *testing.T, c config) []string {
 	t.Helper()
-	_, port, _ := net.SplitHostPort(at.Listen)
-	conf := replaced(t, filepath.Join(shipped, "Caddyfile"), filepath.Join(dir, "Caddyfile"),
-		"127.0.0.1:8080", at.Anteroom, "127.0.0.1:3000", at.Shop, "\n:80 {", "\n{\n\tadmin off\n\tauto_https off\n}\n:"+port+" {\n\tbind 127.0.0.1")
-	return []string{"run", "--config", conf, "--adapter", "caddyfile"}
+	_, port, err := net.SplitHostPort(c.at.Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.place(t, Edit{"\n:80 {", "\n{\n\tadmin off\n\tauto_https off\n}\n\n:" + port + " {\n\tbind 127.0.0.1"})
+	return []string{"run", "--config", c.file, "--adapter", "caddyfile"}
 }
