@@ -51,7 +51,7 @@ func Original(r *http.Request, peer netip.Addr, trusted func(netip.Addr) bool) (
 		URI:    first(r.Header, "", "X-Forwarded-Uri", "X-Original-Uri"),
 		Header: r.Header,
 	}
-	if whole := r.Header.Get("X-Original-Url"); whole != "" && o.URI == "" {
+	if whole := header(r.Header, "X-Original-Url"); whole != "" && o.URI == "" {
 		if !o.takeURL(whole) {
 			return Request{}, ErrForwarded
 		}
@@ -90,14 +90,19 @@ func (r *Request) check() error {
 }
 
 func methodLike(m string) bool {
-	return m != "" && len(m) <= 20 && !strings.ContainsFunc(m, func(c rune) bool { return c < 'A' || c > 'Z' })
+	for i := range len(m) {
+		if m[i] < 'A' || m[i] > 'Z' {
+			return false
+		}
+	}
+	return m != "" && len(m) <= 20
 }
 
 // first is the first of the named headers that is given. Of a list, as a chain of proxies
 // makes it, the first entry is what the visitor asked the outermost one for.
 func first(h http.Header, otherwise string, names ...string) string {
 	for _, name := range names {
-		v := h.Get(name)
+		v := header(h, name)
 		if name != "X-Forwarded-Uri" && name != "X-Original-Uri" {
 			v, _, _ = strings.Cut(v, ",")
 		}
@@ -108,6 +113,19 @@ func first(h http.Header, otherwise string, names ...string) string {
 	return otherwise
 }
 
+// header is Header.Get for a name in its canonical form, which is not looked for again.
+func header(h http.Header, name string) string {
+	if v := h[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
 func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(c rune) bool { return c < 0x20 || c == 0x7f })
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] == 0x7f {
+			return true
+		}
+	}
+	return false
 }

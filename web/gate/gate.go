@@ -75,73 +75,87 @@ func New(c Config) *Gate {
 // Ask decides about one request. It answers within 50 ms whatever the store does, and
 // never fails: where it cannot know, the room's on_store_error decides.
 func (g *Gate) Ask(ctx context.Context, r Request) Answer {
-	a := g.decide(ctx, r)
-	g.metrics.count(a)
+	a := Answer{Request: r}
+	g.decide(ctx, &a)
+	g.metrics.count(&a)
 	return a
 }
 
-func (g *Gate) decide(ctx context.Context, r Request) Answer {
-	found, ok, err := g.rooms.Matcher().Find(r.Host, r.URI)
+// decide fills in the answer. It is passed on by its address, because it is large and the
+// stacks of many connections grow by each copy.
+func (g *Gate) decide(ctx context.Context, a *Answer) {
+	found, ok, err := g.rooms.Matcher().Find(a.Request.Host, a.Request.URI)
 	if err != nil {
-		return Answer{Outcome: Bad, Reason: BadPath, Request: r}
+		a.Outcome, a.Reason = Bad, BadPath
+		return
 	}
+	a.Outcome, a.Reason = Through, NoRoom
 	if !ok {
-		return Answer{Outcome: Through, Reason: NoRoom, Request: r}
+		return
 	}
-	room, ok := g.rooms.Get(found.Room)
-	if !ok { // the rooms file changed between the two looks
-		return Answer{Outcome: Through, Reason: NoRoom, Request: r}
+	if a.Room, ok = g.rooms.Get(found.Room); !ok { // the rooms file changed between the two looks
+		return
 	}
-	a := Answer{Room: room, Request: r}
-	if reason, ok := free(room, found, r); ok {
-		a.Outcome, a.Reason = Through, reason
-		return a
+	if reason, ok := free(a, found); ok {
+		a.Reason = reason
+		return
 	}
-	if clean, token, ok := pass.CutHandover(r.URI); ok {
+	if clean, token, ok := cutHandover(a.Request.URI); ok {
 		a.Request.URI = clean
-		return g.swap(ctx, a, token)
+		g.swap(ctx, a, token)
+		return
 	}
-	return g.admit(ctx, a)
+	g.admit(ctx, a)
 }
 
 // free tells which requests need no pass in any room, and why.
-func free(room rooms.Room, found match.Found, r Request) (Reason, bool) {
-	if !room.Enabled {
+func free(a *Answer, found match.Found) (Reason, bool) {
+	if !a.Room.Enabled {
 		return Off, true
 	}
-	if pass.Preflight(r.HTTP()) {
+	r := &a.Request
+	if r.Method == http.MethodOptions && pass.Preflight(r.HTTP()) {
 		return Preflight, true
 	}
-	fetch := match.Fetch{Mode: r.Header.Get("Sec-Fetch-Mode"), Dest: r.Header.Get("Sec-Fetch-Dest")}
-	if _, ok := room.Exempt.Covers(r.Method, found, fetch); ok {
+	fetch := match.Fetch{Mode: header(r.Header, "Sec-Fetch-Mode"), Dest: header(r.Header, "Sec-Fetch-Dest")}
+	if _, ok := a.Room.Exempt.Covers(r.Method, found, fetch); ok {
 		return Exempt, true
 	}
 	return "", false
 }
 
 // admit looks at the passes that a request shows.
-func (g *Gate) admit(ctx context.Context, a Answer) Answer {
+func (g *Gate) admit(ctx context.Context, a *Answer) {
+	now := g.now()
+	if one := g.cached(a, now); one != nil {
+		g.enter(a, HasPass, one, now)
+		return
+	}
 	shown := pass.Shown(a.Request.HTTP(), pass.CookieName(a.Room.Name))
 	a.Outcome, a.Reason = Queue, NoPass
 	for _, token := range shown {
 		a.shown = token
 		if reason, one := g.judge(ctx, a, token); one != nil {
-			a.Outcome, a.Reason, a.Claims = Through, reason, one.claims
-			a.Token = g.renewal(a.Room, one)
-			return a
+			g.enter(a, reason, one, now)
+			return
 		} else if reason == Ended {
 			a.Reason = Ended
 		}
 	}
 	if g.breaker.open.Load() {
-		return g.withoutStore(a)
+		g.withoutStore(a)
 	}
-	return a
+}
+
+// enter lets a request through by a session.
+func (g *Gate) enter(a *Answer, reason Reason, one *session, now time.Time) {
+	a.Outcome, a.Reason, a.Claims = Through, reason, one.claims
+	a.Token = g.renewal(&a.Room, one, now)
 }
 
 // judge decides about one pass; the session is nil where it does not count.
-func (g *Gate) judge(ctx context.Context, a Answer, token string) (Reason, *session) {
-	room, now := a.Room, g.now()
+func (g *Gate) judge(ctx context.Context, a *Answer, token string) (Reason, *session) {
+	room, now := &a.Room, g.now()
 	one := g.sessions.of(token, room.Name)
 	if one == nil {
 		claims, err := g.verifier(a).Verify(ctx, token, room.Name, 0)
@@ -150,7 +164,7 @@ func (g *Gate) judge(ctx context.Context, a Answer, token string) (Reason, *sess
 		}
 		one = g.sessions.add(token, room.Name, claims)
 	}
-	if status, ok := g.statuses.Last(room.Name); ok && one.claims.Generation < status.Generation {
+	if g.old(one) {
 		return Ended, nil
 	}
 	v := one.look(now)
@@ -170,10 +184,16 @@ func (g *Gate) judge(ctx context.Context, a Answer, token string) (Reason, *sess
 	return NoPass, nil
 }
 
+// old tells whether the room was reset after the session began.
+func (g *Gate) old(one *session) bool {
+	status, ok := g.statuses.Last(one.room)
+	return ok && one.claims.Generation < status.Generation
+}
+
 // Check says whether a pass of a room counts now, for an origin that asks. It asks the line
 // each time, with others in one call: the origin remembers the answer for a while itself.
 func (g *Gate) Check(ctx context.Context, room rooms.Room, token string) (pass.Claims, Reason) {
-	reason, one := g.judge(ctx, Answer{Room: room, Request: Request{Method: http.MethodGet}, anew: true}, token)
+	reason, one := g.judge(ctx, &Answer{Room: room, Request: Request{Method: http.MethodGet}, anew: true}, token)
 	if one == nil {
 		return pass.Claims{}, reason
 	}
@@ -190,7 +210,7 @@ func (g *Gate) End(a Answer) {
 }
 
 // ask asks the line about a pass; many at once go in one call.
-func (g *Gate) ask(ctx context.Context, room rooms.Room, one *session, now time.Time) view {
+func (g *Gate) ask(ctx context.Context, room *rooms.Room, one *session, now time.Time) view {
 	at, err := g.touches.Touch(ctx, room.Queue(), one.inside(room, now))
 	if err != nil {
 		if ctx.Err() == nil {
@@ -207,7 +227,7 @@ func (g *Gate) ask(ctx context.Context, room rooms.Room, one *session, now time.
 const grace = 30 * time.Second
 
 // verifier accepts a pass after its end for as long as its slot may have been extended.
-func (g *Gate) verifier(a Answer) pass.Verifier {
+func (g *Gate) verifier(a *Answer) pass.Verifier {
 	v := pass.Verifier{Keys: g.passes.Keys(), Now: g.now, Grace: grace}
 	if a.Room.Renew == rooms.RenewSliding {
 		v.Grace = max(grace, a.Room.MaxSession)
@@ -218,7 +238,7 @@ func (g *Gate) verifier(a Answer) pass.Verifier {
 // lastGrace lets a form or a call that changes something through for a little while after
 // its session ran out by itself, so that nobody is interrupted in mid-form. A session that
 // was ended on purpose gets none.
-func (g *Gate) lastGrace(a Answer, one *session, now time.Time) (Reason, *session) {
+func (g *Gate) lastGrace(a *Answer, one *session, now time.Time) (Reason, *session) {
 	if !safe(a.Request.Method) && !one.cut() && now.Before(one.claims.Expires.Add(grace)) {
 		return HasPass, one
 	}
@@ -226,11 +246,11 @@ func (g *Gate) lastGrace(a Answer, one *session, now time.Time) (Reason, *sessio
 }
 
 // withoutStore applies the room's on_store_error to a visitor without a pass.
-func (g *Gate) withoutStore(a Answer) Answer {
+func (g *Gate) withoutStore(a *Answer) {
 	now := g.now()
 	a.Reason = StoreAway
 	if a.Room.OnStore != rooms.Admit || !g.caps.allow(a.Room, now) {
-		return a
+		return
 	}
 	generation := int64(1)
 	if status, ok := g.statuses.Last(a.Room.Name); ok {
@@ -239,8 +259,7 @@ func (g *Gate) withoutStore(a Answer) Answer {
 	token, claims, err := g.passes.Sign(a.Room.Name, queue.NewSecret(), generation, now, now.Add(a.Room.Session))
 	if err != nil {
 		g.log.Error("a pass could not be signed", "room", a.Room.Name, "error", err)
-		return a
+		return
 	}
 	a.Outcome, a.Claims, a.Token = Through, claims, token
-	return a
 }

@@ -171,6 +171,35 @@ func TestGate_APassThatIsKnownCostsNoCall(t *testing.T) {
 	}
 }
 
+// The short way of a known cookie settles nothing that the whole look would not.
+func TestGate_AKnownCookieHidesNoOtherPass(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, redistest.Embedded(t), "")
+	first, _ := d.enter("visitor-00000000000001")
+	second, claims := d.enter("visitor-00000000000002")
+	d.get("/sale", first)
+	d.get("/sale", second)
+	name := pass.CookieName(d.room.Name)
+	ask := func(what string, h http.Header) {
+		t.Helper()
+		a := d.Ask(t.Context(), gate.Request{Method: "GET", Scheme: "https", Host: "shop.test", URI: "/sale", Header: h})
+		d.want(what, a, gate.Through, gate.HasPass)
+		if a.Claims.Visitor != claims.Visitor {
+			t.Errorf("%s: the visitor is %s, want %s", what, a.Claims.Visitor, claims.Visitor)
+		}
+	}
+	cookie := name + "=" + first
+	ask("a header first", http.Header{"Cookie": {cookie}, pass.HeaderPass: {second}})
+	ask("a bearer first", http.Header{"Cookie": {cookie}, "Authorization": {"Bearer " + second}})
+	ask("a quoted cookie", http.Header{"Cookie": {name + `="` + second + `"`}})
+	if _, err := d.line.Release(t.Context(), d.room.Queue(), "visitor-00000000000001"); err != nil {
+		t.Fatal(err)
+	}
+	d.ahead = 1100 * time.Millisecond
+	ask("an ended one first", http.Header{"Cookie": {cookie + "; " + name + "=" + second}})
+	ask("an ended one first, known", http.Header{"Cookie": {cookie + "; " + name + "=" + second}})
+}
+
 // What ends a session is seen within a second; on another room a pass is none.
 func TestGate_AReleasedResetOrForeignPassDoesNotCount(t *testing.T) {
 	t.Parallel()

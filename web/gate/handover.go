@@ -13,20 +13,19 @@ import (
 // swap redeems a hand-over token for a pass and asks for the same page without the token.
 // A request that shows no token that counts is judged as if it had none; what it shows is
 // cut from its address in any case.
-func (g *Gate) swap(ctx context.Context, a Answer, token string) Answer {
+func (g *Gate) swap(ctx context.Context, a *Answer, token string) {
 	fresh, claims, reason := g.Redeem(ctx, a.Room, token)
 	if reason == Handover {
 		a.Outcome, a.Reason, a.Claims, a.Token = Swap, Handover, claims, fresh
-		return a
+		return
 	}
-	a = g.admit(ctx, a)
+	g.admit(ctx, a)
 	if a.Outcome == Through && safe(a.Request.Method) {
 		a.Outcome = Swap // the token goes out of the address bar
 	}
 	if a.Outcome == Queue && a.Reason == NoPass {
 		a.Reason = reason
 	}
-	return a
 }
 
 // Redeem uses a hand-over token up and returns a pass for its visitor, good until the slot
@@ -70,11 +69,10 @@ func (g *Gate) Redeem(ctx context.Context, room rooms.Room, token string) (strin
 // renewal is a pass that ends later than the one that was shown, for the visitor's cookie,
 // where the slot grew by half a session or more. One that does not arrive does no harm: the
 // old pass counts for as long as its slot does.
-func (g *Gate) renewal(room rooms.Room, one *session) string {
+func (g *Gate) renewal(room *rooms.Room, one *session, now time.Time) string {
 	if room.Renew != rooms.RenewSliding {
 		return ""
 	}
-	now := g.now()
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	ends := one.claims.Expires

@@ -20,7 +20,7 @@ func newMetrics(reg prometheus.Registerer) metrics {
 	return m
 }
 
-func (m metrics) count(a Answer) {
+func (m metrics) count(a *Answer) {
 	outcome := [...]string{Through: "through", Queue: "queue", Swap: "swap", Bad: "bad"}[a.Outcome]
 	m.answers.WithLabelValues(a.Room.Name, outcome, string(a.Reason)).Inc()
 }

@@ -78,10 +78,28 @@ func (s *sessions) note(one *session) {
 	one.shown = true
 	one.mu.Unlock()
 	if first {
-		s.mu.Lock()
-		s.shown = append(s.shown, one)
-		s.mu.Unlock()
+		s.list(one)
 	}
+}
+
+func (s *sessions) list(one *session) {
+	s.mu.Lock()
+	s.shown = append(s.shown, one)
+	s.mu.Unlock()
+}
+
+// use is look and note in one for a session of which the line's word counts and is good;
+// false, and nothing noted, for any other.
+func (s *sessions) use(one *session, now time.Time) bool {
+	one.mu.Lock()
+	good := one.fresh(now) && !one.ended
+	first := good && !one.shown
+	one.shown = one.shown || good
+	one.mu.Unlock()
+	if first {
+		s.list(one)
+	}
+	return good
 }
 
 // takeShown empties the list.
@@ -100,7 +118,7 @@ func (s *sessions) takeShown() []*session {
 
 // inside is the touch of a session: in a sliding room it lasts a session from now, but no
 // longer than max_session in all.
-func (one *session) inside(room rooms.Room, now time.Time) queue.Inside {
+func (one *session) inside(room *rooms.Room, now time.Time) queue.Inside {
 	in := queue.Inside{ID: queue.ID(one.claims.Visitor), Generation: one.claims.Generation, Ends: one.claims.Expires}
 	if room.Renew == rooms.RenewSliding {
 		since := one.claims.Since
@@ -138,10 +156,12 @@ type view struct {
 func (one *session) look(now time.Time) view {
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	return view{
-		fresh: !one.checked.IsZero() && now.Sub(one.checked) <= fresh && now.Before(one.until),
-		ended: one.ended, until: one.until,
-	}
+	return view{fresh: one.fresh(now), ended: one.ended, until: one.until}
+}
+
+// fresh tells whether the line's word still counts. The caller holds the lock.
+func (one *session) fresh(now time.Time) bool {
+	return !one.checked.IsZero() && now.Sub(one.checked) <= fresh && now.Before(one.until)
 }
 
 // touchShown touches what was shown since the last time, many in a call. It returns
@@ -171,7 +191,7 @@ func (g *Gate) touchBatch(ctx context.Context, room rooms.Room, batch []*session
 	now := g.now()
 	passes := make([]queue.Inside, len(batch))
 	for i, one := range batch {
-		passes[i] = one.inside(room, now)
+		passes[i] = one.inside(&room, now)
 	}
 	ctx, cancel := context.WithTimeout(ctx, backgroundTimeout)
 	defer cancel()
