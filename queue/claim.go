@@ -11,5 +11,5 @@ func (l *Line) Claim(ctx context.Context, room Room, t Ticket) (Standing, error)
 		return Standing{}, err
 	}
 	l.mem.of(room.Name).saw(v[2])
-	return Standing{State: stateOf(v[0]), Left: fromMS(v[1]), Generation: v[2]}, nil
+	return Standing{State: stateOf(v[0]), Left: fromMS(v[1]), Inside: fromMS(v[4]), Generation: v[2]}, nil
 }

@@ -13,6 +13,9 @@ func keyAlive(room string) string   { return "anteroom:{" + room + "}:alive:" } 
 // keyOffer: string "id place generation"; TTL of the offer to take a place over.
 func keyOffer(room, code string) string { return "anteroom:{" + room + "}:offer:" + code }
 
+// anteroom:{room}:since:<id> is built by the scripts: string ms at which the visitor went
+// inside; TTL a day.
+
 // anteroom:{room}:moved:<id> is built by the scripts: string 1; TTL keep_place.
 
 // keyUsed: string 1; TTL until the hand-over token with this id ends.

@@ -57,7 +57,7 @@ func TestTouch_ExtendsReleasesAndRetakes(t *testing.T) {
 		touch := func(ends time.Duration, extend time.Duration) queue.Standing {
 			t.Helper()
 			at := time.UnixMicro(s.now)
-			got, err := s.line.Touch(t.Context(), s.room, []queue.Inside{{ID: ticket.ID, Generation: ticket.Generation, Ends: at.Add(ends), Extend: extend}})
+			got, err := s.line.Touch(t.Context(), s.room, []queue.Inside{{ID: ticket.ID, Generation: ticket.Generation, Ends: at.Add(ends), Extend: extend, Most: time.Hour, Since: at}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,6 +82,36 @@ func TestTouch_ExtendsReleasesAndRetakes(t *testing.T) {
 		}
 		if at := touch(7*time.Second, 20*time.Second); at.State != queue.Expired {
 			t.Errorf("a released pass is %s, want expired", at.State)
+		}
+	})
+}
+
+// However often a turn is claimed, and whatever a pass says, a session has its most.
+func TestTouch_ASessionHasItsMost(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		s := newStage(t, rdb, testRules()) // a session of 20 s
+		ticket := s.join(1)[0]
+		began, last := s.now, int64(0)
+		for range 60 {
+			at, err := s.line.Claim(t.Context(), s.room, ticket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at.State == queue.Active {
+				last = s.now
+				if want := time.Duration(s.now-began) * time.Microsecond; at.Inside.Round(time.Millisecond) != want {
+					t.Fatalf("inside for %v by the claim, want %v", at.Inside, want)
+				}
+			}
+			now := time.UnixMicro(s.now)
+			if _, err := s.line.Touch(t.Context(), s.room, []queue.Inside{{ID: ticket.ID, Generation: ticket.Generation, Ends: now.Add(time.Second), Extend: 20 * time.Second, Most: 45 * time.Second, Since: now}}); err != nil {
+				t.Fatal(err)
+			}
+			s.advance(2 * time.Second)
+		}
+		if took := time.Duration(last-began) * time.Microsecond; took < 40*time.Second || took > 45*time.Second {
+			t.Errorf("a busy session of at most 45 s lasted %v", took)
 		}
 	})
 }

@@ -37,6 +37,8 @@ type Standing struct {
 	Held time.Duration
 	// Left is what remains of the claim window (admitted) or the session (active).
 	Left time.Duration
+	// Inside is for how long the visitor has been inside, in the answer of a claim.
+	Inside time.Duration
 	// PollAfter is when to ask again, before jitter, while waiting.
 	PollAfter time.Duration
 	// Generation is the room's generation now.

@@ -10,17 +10,21 @@ type Inside struct {
 	ID         ID
 	Generation int64
 	Ends       time.Time
-	// Extend above 0 lengthens a claimed slot to that long from now; it shortens none.
-	Extend time.Duration
+	// Since is when the visitor went inside, as the pass says. The line remembers it too,
+	// and believes itself first.
+	Since time.Time
+	// Extend above 0 lengthens a claimed slot to that long from now, but to no more than Most
+	// in all; it shortens none.
+	Extend, Most time.Duration
 }
 
 // Touch notes that the holders of passes are active, up to MaxPolls a call, and says where
 // each stands: active, or expired when its slot is over, left or released. A valid pass
 // whose slot Redis forgot takes it again until its end, over capacity if it must.
 func (l *Line) Touch(ctx context.Context, room Room, passes []Inside) ([]Standing, error) {
-	args := make([]any, 0, 4*len(passes))
+	args := make([]any, 0, 6*len(passes))
 	for _, p := range passes {
-		args = append(args, string(p.ID), p.Generation, p.Ends.UnixMilli(), ms(p.Extend))
+		args = append(args, string(p.ID), p.Generation, p.Ends.UnixMilli(), ms(p.Extend), ms(p.Most), max(0, p.Since.UnixMilli()))
 	}
 	v, err := l.call(ctx, "touch", touchScript, room, args...)
 	if err != nil {

@@ -61,7 +61,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, room rooms.Room) 
 		return claimed{}, errExpired
 	}
 	now := time.Now()
-	token, claims, err := s.Passes.Sign(room.Name, string(t.ID), at.Generation, now, now.Add(at.Left))
+	token, claims, err := s.Passes.Renew(pass.Claims{Room: room.Name, Visitor: string(t.ID), Generation: at.Generation, Since: now.Add(-at.Inside)}, now, now.Add(at.Left))
 	if err != nil {
 		return claimed{}, err
 	}

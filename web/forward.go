@@ -71,7 +71,9 @@ func leaveBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 {
 		return
 	}
-	_ = http.NewResponseController(w).EnableFullDuplex() // or the server reads the body before it answers
+	rc := http.NewResponseController(w)
+	_ = rc.EnableFullDuplex()          // or the server reads the body before it answers
+	_ = rc.SetReadDeadline(time.Now()) // or waits for it after
 	w.Header().Set("Connection", "close")
 }
 

@@ -219,7 +219,8 @@ func TestFA05_MethodsAndPreflights(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "")
 	s.want("HEAD", s.ask("traefik", "/", append(navigation, "X-Forwarded-Method", "HEAD")...), 302)
-	s.want("lower case", s.ask("traefik", "/", append(navigation, "X-Forwarded-Method", "get")...), 302)
+	s.want("lower case", s.ask("traefik", "/", append(navigation, "X-Forwarded-Method", "get")...), 429)
+	s.want("a preflight that is none", s.ask("traefik", "/", "X-Forwarded-Method", "options", "Origin", "https://app.shop.test", "Access-Control-Request-Method", "GET"), 429)
 	preflight := []string{"X-Forwarded-Method", "OPTIONS", "Origin", "https://app.shop.test", "Access-Control-Request-Method", "GET"}
 	s.want("a preflight", s.ask("traefik", "/", preflight...), 200)
 	s.want("OPTIONS without an Origin", s.ask("traefik", "/", "X-Forwarded-Method", "OPTIONS"), 429)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -127,10 +128,32 @@ func (s *Server) forwardTo(w http.ResponseWriter, r *http.Request, a gate.Answer
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Time{})
 	_ = rc.SetWriteDeadline(time.Time{})
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = &moving{r.Body, rc}
+	}
 	failed := new(error)
 	ctx := context.WithValue(r.Context(), askedKey{}, proxied{a, failed})
 	v.(*httputil.ReverseProxy).ServeHTTP(w, r.WithContext(ctx))
 	return *failed
+}
+
+// bodyIdle is how long an upload may stand still.
+const bodyIdle = 30 * time.Second
+
+// moving is a body whose time limit moves with each part that arrives: a large upload may
+// take its time, and a connection that sends nothing is not kept.
+type moving struct {
+	io.ReadCloser
+	rc *http.ResponseController
+}
+
+func (m *moving) Read(p []byte) (int, error) {
+	_ = m.rc.SetReadDeadline(time.Now().Add(bodyIdle))
+	n, err := m.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = m.rc.SetReadDeadline(time.Time{}) // what follows is an answer, and may stream
+	}
+	return n, err
 }
 
 // proxied is what the parts of the proxy know of a request.
@@ -156,12 +179,19 @@ func (s *Server) proxyTo(origin *url.URL) *httputil.ReverseProxy {
 		Transport: &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 			MaxIdleConnsPerHost:   256,
+			MaxConnsPerHost:       4096,
 			IdleConnTimeout:       90 * time.Second,
 			TLSHandshakeTimeout:   5 * time.Second,
 			ResponseHeaderTimeout: 60 * time.Second,
 			ExpectContinueTimeout: time.Second,
 		},
 	}
+}
+
+// overrides are headers by which some frameworks let a client ask for another page, method or
+// protocol than the one that the gate was asked about.
+var overrides = []string{
+	"Http2-Settings", "X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
 }
 
 // rewrite keeps path, query and Host as the visitor sent them. Of our headers the origin
@@ -177,6 +207,15 @@ func (s *Server) rewrite(p *httputil.ProxyRequest, origin *url.URL) {
 	}
 	p.SetXForwarded()
 	p.Out.Header.Set("X-Forwarded-Proto", of.answer.Request.Scheme)
+	// What follows an upgrade is not asked about: only WebSockets are tunnelled, or a client
+	// could go on in HTTP/2 past the gate.
+	if !strings.EqualFold(p.Out.Header.Get("Upgrade"), "websocket") {
+		p.Out.Header.Del("Upgrade")
+		p.Out.Header.Del("Connection")
+	}
+	for _, name := range overrides {
+		p.Out.Header.Del(name)
+	}
 	pass.StripOwned(p.Out.Header)
 	if of.answer.Claims.Visitor != "" {
 		p.Out.Header.Set(pass.HeaderVisitor, of.answer.Claims.Visitor)
@@ -193,7 +232,7 @@ func (s *Server) modify(r *http.Response) error {
 	switch {
 	case release && of.answer.Claims.Visitor != "":
 		s.releaseSlot(r.Request.Context(), of.answer)
-	case of.answer.Token != "" && !public(r.Header):
+	case of.answer.Token != "" && personal(r.Header):
 		r.Header.Add("Set-Cookie", s.passCookie(of.answer).String())
 		if r.Header.Get("Cache-Control") == "" {
 			r.Header.Set("Cache-Control", "private")
@@ -212,9 +251,12 @@ func (s *Server) releaseSlot(ctx context.Context, a gate.Answer) {
 	}
 }
 
-// public reports whether a cache between may keep an answer and hand it to others.
-func public(h http.Header) bool {
+// personal reports whether no shared cache may hand an answer to others (RFC 9111, section
+// 3): a renewed pass may go with it. Renewal does not depend on any one answer.
+func personal(h http.Header) bool {
 	cc := strings.ToLower(strings.Join(h.Values("Cache-Control"), ","))
-	return strings.Contains(cc, "public") || strings.Contains(cc, "s-maxage") || strings.Contains(cc, "immutable") ||
-		cc == "" && h.Get("Expires") != ""
+	if cc == "" {
+		return h.Get("Expires") == ""
+	}
+	return strings.Contains(cc, "private") || strings.Contains(cc, "no-store")
 }

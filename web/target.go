@@ -44,7 +44,13 @@ func (s *Server) parseTarget(room rooms.Room, wanted string) (*url.URL, bool) {
 	}
 	host := strings.ToLower(u.Host)
 	return u, (u.Scheme == "http" || u.Scheme == "https") && host != "" &&
-		(slices.Contains(room.Targets, host) || host == s.PublicURL.Host)
+		(slices.Contains(room.Targets, host) || host == s.PublicURL.Host || protects(room, host))
+}
+
+// protects reports whether a room's rules name a host: visitors came from there. A rule for
+// every host names none.
+func protects(room rooms.Room, host string) bool {
+	return slices.ContainsFunc(room.Match, func(r match.Rule) bool { return r.Host != "*" && match.HostMatches(r.Host, host) })
 }
 
 // ownPage tells the addresses of the waiting room itself from those behind it.

@@ -55,7 +55,7 @@ func New(t *testing.T, rdb redis.UniversalClient, public *url.URL, file string) 
 	f.Server = httptest.NewServer(web.New(web.Config{
 		Line: f.Line, Polls: queue.NewGroup(f.Line, 200*time.Millisecond), Rooms: f.Rooms, Statuses: f.Watch, Tickets: tickets, Passes: f.Passes,
 		PublicURL: public, Log: log, Metrics: prometheus.NewRegistry(), Ready: func(context.Context) error { return nil },
-		Gate:           gate.New(gate.Config{Line: f.Line, Rooms: f.Rooms, Statuses: f.Watch, Passes: f.Passes, Log: log, Metrics: prometheus.NewRegistry()}),
+		Gate:           gate.New(gate.Config{Line: f.Line, Rooms: f.Rooms, Statuses: f.Watch, Passes: f.Passes, Log: log, Metrics: prometheus.NewRegistry(), AskTimeout: 5 * time.Second}),
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 	}).Handler())
 	t.Cleanup(f.Close)

@@ -103,7 +103,17 @@ func (g *Registry) put(all []Room) error {
 	return nil
 }
 
-// Matcher finds the room of an address.
+// Find is the room that protects an address: rule and room are of one reading of the file.
+func (g *Registry) Find(host, target string) (Room, match.Found, bool, error) {
+	s := g.set.Load()
+	found, ok, err := s.matcher.Find(host, target)
+	if err != nil || !ok {
+		return Room{}, found, false, err
+	}
+	return s.byName[found.Room], found, true, nil
+}
+
+// Matcher explains the rules.
 func (g *Registry) Matcher() *match.Matcher { return g.set.Load().matcher }
 
 // Get returns a room by its name.

@@ -21,6 +21,7 @@ local function expire()
   for _, id in ipairs(due) do
     if not redis.call('ZSCORE', SPENT, id) then noshow = noshow + 1 end
     redis.call('ZREM', ACTIVE, id)
+    redis.call('UNLINK', SINCE .. id)
     spend(id, now_ms)
   end
   count('expired', #due - noshow)

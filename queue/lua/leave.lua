@@ -11,7 +11,7 @@ if place == 0 or of_this_line(tonumber(ARGV[9]), place) then
   state = inside(id) or IS_EXPIRED
   if redis.call('ZREM', WAITING, id) == 1 then state = IS_WAITING end
   redis.call('ZREM', ACTIVE, id)
-  redis.call('UNLINK', ALIVE .. id)
+  redis.call('UNLINK', ALIVE .. id, SINCE .. id)
   spend(id, now_ms)
   if state ~= IS_EXPIRED then count('left', 1) end
 end

@@ -19,7 +19,11 @@ if old and not taken and of_this_line(tonumber(gen), tonumber(at)) then
     state, place, expiry = known, tonumber(at), ends
     redis.call('ZREM', ACTIVE, old)
     redis.call('ZADD', ACTIVE, int(ends), new)
-    if known == IS_ACTIVE then spend(new, ends) end
+    if known == IS_ACTIVE then
+      spend(new, ends)
+      redis.call('SET', SINCE .. new, redis.call('GET', SINCE .. old) or int(now_ms), 'PX', MAX_AGE)
+      redis.call('UNLINK', SINCE .. old)
+    end
   elseif redis.call('ZREM', WAITING, old) == 1 or may_return(old, tonumber(at)) then
     state, place = IS_WAITING, tonumber(at)
     put(new, place)

@@ -14,6 +14,8 @@ local SILENCE = math.max(HEARTBEAT, SETTLE)
 local MAX_EXACT = 9007199254740991
 -- Prefix of the marks of tickets whose place went to another device.
 local MOVED = string.gsub(ALIVE, 'alive:$', 'moved:')
+-- Prefix of when people went inside.
+local SINCE = string.gsub(ALIVE, 'alive:$', 'since:')
 -- No rule brings a ticket back a day after it was issued, so a spent id need not be
 -- remembered for longer than that.
 local MAX_AGE = 86400000

@@ -44,19 +44,31 @@ func Original(r *http.Request, peer netip.Addr, trusted func(netip.Addr) bool) (
 	if !trusted(peer) {
 		return Request{}, ErrPeer
 	}
-	o := Request{
-		Method: strings.ToUpper(first(r.Header, r.Method, "X-Forwarded-Method", "X-Original-Method")),
-		Scheme: strings.ToLower(first(r.Header, "http", "X-Forwarded-Proto", "X-Original-Proto")),
-		Host:   first(r.Header, r.Host, "X-Forwarded-Host", "X-Original-Host"),
-		URI:    first(r.Header, "", "X-Forwarded-Uri", "X-Original-Uri"),
-		Header: r.Header,
-	}
-	if whole := header(r.Header, "X-Original-Url"); whole != "" && o.URI == "" {
-		if !o.takeURL(whole) {
+	o := family(r, "X-Forwarded-")
+	if header(r.Header, "X-Original-Uri") != "" || header(r.Header, "X-Original-Url") != "" {
+		other := family(r, "X-Original-")
+		if whole := header(r.Header, "X-Original-Url"); whole != "" && !other.takeURL(whole) {
 			return Request{}, ErrForwarded
 		}
+		// One of the two is the visitor's own: it must say the same, or it is a try.
+		if o.URI != "" && (o.URI != other.URI || o.Method != other.Method) {
+			return Request{}, ErrForwarded
+		}
+		o = other
 	}
 	return o, o.check()
+}
+
+// family reads the headers of one prefix. Methods are compared as they are: a shop may tell
+// options from OPTIONS.
+func family(r *http.Request, prefix string) Request {
+	return Request{
+		Method: first(r.Header, r.Method, prefix+"Method"),
+		Scheme: strings.ToLower(first(r.Header, "http", prefix+"Proto")),
+		Host:   first(r.Header, r.Host, prefix+"Host"),
+		URI:    first(r.Header, "", prefix+"Uri"),
+		Header: r.Header,
+	}
 }
 
 // takeURL reads X-Original-URL, which some proxies fill with a path and some with a URL.
@@ -91,19 +103,19 @@ func (r *Request) check() error {
 
 func methodLike(m string) bool {
 	for i := range len(m) {
-		if m[i] < 'A' || m[i] > 'Z' {
+		if c := m[i] | 0x20; c < 'a' || c > 'z' {
 			return false
 		}
 	}
 	return m != "" && len(m) <= 20
 }
 
-// first is the first of the named headers that is given. Of a list, as a chain of proxies
-// makes it, the first entry is what the visitor asked the outermost one for.
+// first is the first of the named headers that is given. Of a list of schemes, as a chain of
+// proxies makes it, the first is that of the outermost one. A list of hosts is no host.
 func first(h http.Header, otherwise string, names ...string) string {
 	for _, name := range names {
 		v := header(h, name)
-		if name != "X-Forwarded-Uri" && name != "X-Original-Uri" {
+		if strings.HasSuffix(name, "Proto") {
 			v, _, _ = strings.Cut(v, ",")
 		}
 		if v = strings.TrimSpace(v); v != "" {

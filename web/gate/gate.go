@@ -25,7 +25,8 @@ type Line interface {
 type Rooms interface {
 	Get(name string) (rooms.Room, bool)
 	All() []rooms.Room
-	Matcher() *match.Matcher
+	// Find is the room that protects an address, both of one reading of the rooms file.
+	Find(host, target string) (rooms.Room, match.Found, bool, error)
 }
 
 // Statuses has a recent status of a room: a reset is seen by it within a second.
@@ -33,7 +34,7 @@ type Statuses interface {
 	Last(room string) (queue.Status, bool)
 }
 
-// Config is what a Gate is made of. All fields but Now are required.
+// Config is what a Gate is made of. Fields with a default are optional, the others are not.
 type Config struct {
 	Line     Line
 	Rooms    Rooms
@@ -42,6 +43,9 @@ type Config struct {
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
 	Now      func() time.Time // default time.Now
+	// AskTimeout bounds the question about a pass that is not known here; default 20 ms, so
+	// that the gate answers within 50 ms.
+	AskTimeout time.Duration
 }
 
 // Gate answers requests. It is safe for concurrent use; Run does its background work.
@@ -64,8 +68,11 @@ func New(c Config) *Gate {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.AskTimeout == 0 {
+		c.AskTimeout = askTimeout
+	}
 	g := &Gate{
-		line: c.Line, touches: queue.NewTouches(c.Line, askTimeout), rooms: c.Rooms, statuses: c.Statuses,
+		line: c.Line, touches: queue.NewTouches(c.Line, c.AskTimeout), rooms: c.Rooms, statuses: c.Statuses,
 		passes: c.Passes, log: c.Log, now: c.Now, metrics: newMetrics(c.Metrics), sessions: newSessions(maxSessions),
 	}
 	g.breaker.last.Store(g.now().UnixMilli())
@@ -84,16 +91,13 @@ func (g *Gate) Ask(ctx context.Context, r Request) Answer {
 // decide fills in the answer. It is passed on by its address, because it is large and the
 // stacks of many connections grow by each copy.
 func (g *Gate) decide(ctx context.Context, a *Answer) {
-	found, ok, err := g.rooms.Matcher().Find(a.Request.Host, a.Request.URI)
+	room, found, ok, err := g.rooms.Find(a.Request.Host, a.Request.URI)
 	if err != nil {
 		a.Outcome, a.Reason = Bad, BadPath
 		return
 	}
-	a.Outcome, a.Reason = Through, NoRoom
+	a.Outcome, a.Reason, a.Room = Through, NoRoom, room
 	if !ok {
-		return
-	}
-	if a.Room, ok = g.rooms.Get(found.Room); !ok { // the rooms file changed between the two looks
 		return
 	}
 	if reason, ok := free(a, found); ok {
@@ -177,7 +181,7 @@ func (g *Gate) judge(ctx context.Context, a *Answer, token string) (Reason, *ses
 	case v.fresh:
 		g.sessions.note(one)
 		return HasPass, one
-	case now.Before(one.claims.Expires.Add(pass.Leeway)): // the store is away
+	case now.Before(one.claims.Expires.Add(pass.Leeway)), now.Before(v.until): // the store is away
 		g.sessions.note(one)
 		return Offline, one
 	}
@@ -211,7 +215,7 @@ func (g *Gate) End(a Answer) {
 
 // ask asks the line about a pass; many at once go in one call.
 func (g *Gate) ask(ctx context.Context, room *rooms.Room, one *session, now time.Time) view {
-	at, err := g.touches.Touch(ctx, room.Queue(), one.inside(room, now))
+	at, err := g.touches.Touch(ctx, room.Queue(), one.inside(room))
 	if err != nil {
 		if ctx.Err() == nil {
 			g.failed(err)
@@ -249,7 +253,7 @@ func (g *Gate) lastGrace(a *Answer, one *session, now time.Time) (Reason, *sessi
 func (g *Gate) withoutStore(a *Answer) {
 	now := g.now()
 	a.Reason = StoreAway
-	if a.Room.OnStore != rooms.Admit || !g.caps.allow(a.Room, now) {
+	if a.Room.OnStore != rooms.Admit || a.Room.StateAt(now) != rooms.IsOpen || !g.caps.allow(a.Room, now) {
 		return
 	}
 	generation := int64(1)

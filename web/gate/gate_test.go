@@ -95,7 +95,7 @@ func newDoor(t *testing.T, rdb *redis.Client, fields string) *door {
 	d.watch = queue.NewWatch(d.line.Line, registry.Queue, slog.New(slog.DiscardHandler))
 	d.Gate = gate.New(gate.Config{
 		Line: d.line, Rooms: registry, Statuses: d.watch, Passes: passes, Log: slog.New(slog.DiscardHandler),
-		Metrics: prometheus.NewRegistry(), Now: func() time.Time { return time.Now().Add(d.ahead) },
+		Metrics: prometheus.NewRegistry(), Now: func() time.Time { return time.Now().Add(d.ahead) }, AskTimeout: 5 * time.Second,
 	})
 	return d
 }

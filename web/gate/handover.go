@@ -11,19 +11,24 @@ import (
 )
 
 // swap redeems a hand-over token for a pass and asks for the same page without the token.
-// A request that shows no token that counts is judged as if it had none; what it shows is
-// cut from its address in any case.
+// A pass that the visitor has counts first: a link with another's token must not take it
+// away. The token is cut from the address in any case.
 func (g *Gate) swap(ctx context.Context, a *Answer, token string) {
+	g.admit(ctx, a)
+	page := pass.Navigates(a.Request.HTTP())
+	if a.Outcome == Through {
+		if page {
+			a.Outcome = Swap // the token goes out of the address bar; the visitor's own pass stays
+		}
+		return
+	}
+	if !page {
+		return // a form or a call is not answered with a redirect, and its token is left for a page
+	}
 	fresh, claims, reason := g.Redeem(ctx, a.Room, token)
 	if reason == Handover {
 		a.Outcome, a.Reason, a.Claims, a.Token = Swap, Handover, claims, fresh
-		return
-	}
-	g.admit(ctx, a)
-	if a.Outcome == Through && safe(a.Request.Method) {
-		a.Outcome = Swap // the token goes out of the address bar
-	}
-	if a.Outcome == Queue && a.Reason == NoPass {
+	} else if a.Reason == NoPass {
 		a.Reason = reason
 	}
 }

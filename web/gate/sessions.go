@@ -118,14 +118,13 @@ func (s *sessions) takeShown() []*session {
 
 // inside is the touch of a session: in a sliding room it lasts a session from now, but no
 // longer than max_session in all.
-func (one *session) inside(room *rooms.Room, now time.Time) queue.Inside {
+func (one *session) inside(room *rooms.Room) queue.Inside {
 	in := queue.Inside{ID: queue.ID(one.claims.Visitor), Generation: one.claims.Generation, Ends: one.claims.Expires}
+	if in.Since = one.claims.Since; in.Since.IsZero() {
+		in.Since = one.claims.IssuedAt
+	}
 	if room.Renew == rooms.RenewSliding {
-		since := one.claims.Since
-		if since.IsZero() {
-			since = one.claims.IssuedAt
-		}
-		in.Extend = max(0, min(room.Session, since.Add(room.MaxSession).Sub(now)))
+		in.Extend, in.Most = room.Session, room.MaxSession
 	}
 	return in
 }
@@ -134,10 +133,9 @@ func (one *session) inside(room *rooms.Room, now time.Time) queue.Inside {
 func (one *session) heard(at queue.Standing, now time.Time) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	one.checked = now
-	one.until = now.Add(at.Left)
 	one.ended = at.State != queue.Active
-	one.early = one.early || one.ended && now.Before(one.claims.Expires)
+	one.early = one.early || one.ended && (now.Before(one.claims.Expires) || now.Before(one.until))
+	one.checked, one.until = now, now.Add(at.Left)
 }
 
 // cut tells whether the session was ended on purpose, before its time.
@@ -191,7 +189,7 @@ func (g *Gate) touchBatch(ctx context.Context, room rooms.Room, batch []*session
 	now := g.now()
 	passes := make([]queue.Inside, len(batch))
 	for i, one := range batch {
-		passes[i] = one.inside(&room, now)
+		passes[i] = one.inside(&room)
 	}
 	ctx, cancel := context.WithTimeout(ctx, backgroundTimeout)
 	defer cancel()
