@@ -176,3 +176,18 @@ func TestProxy_ForwardedHeaders(t *testing.T) {
 		t.Errorf("the shop saw %v", last.header)
 	}
 }
+
+// HTTP/2 by upgrade would go on past the gate; it is not tunnelled, and no header asks the
+// shop for another page than the one that was judged.
+func TestProxy_TunnelsNothingButWebSockets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "")
+	s.want("an upgrade to h2c", s.send(nil, "GET", "shop.test", "/favicon.ico", "", "Connection", "Upgrade, HTTP2-Settings", "Upgrade", "h2c",
+		"HTTP2-Settings", "AAMAAABkAAQCAAAAAAIAAAAA", "X-Original-URL", "/sale/buy", "X-Rewrite-URL", "/sale/buy", "X-HTTP-Method-Override", "POST"), 200)
+	last, _ := s.shop.last()
+	for _, name := range []string{"Upgrade", "Connection", "Http2-Settings", "X-Original-Url", "X-Rewrite-Url", "X-Http-Method-Override"} {
+		if last.header.Get(name) != "" {
+			t.Errorf("the shop saw %s: %s", name, last.header.Get(name))
+		}
+	}
+}

@@ -34,7 +34,14 @@ type front struct {
 	q       queue.Room
 }
 
+// newFront answers within a time that a busy machine has; the limit of production is a test
+// of its own.
 func newFront(t *testing.T, rdb *redis.Client) *front {
+	t.Helper()
+	return newFrontWithin(t, rdb, 10*time.Second)
+}
+
+func newFrontWithin(t *testing.T, rdb *redis.Client, limit time.Duration) *front {
 	t.Helper()
 	name := redistest.RoomName(t)
 	all, err := rooms.Parse("rooms.yaml", []byte("rooms:\n  - {name: "+name+", capacity: 1, rate: 100/s, targets: [shop.test], default_target: 'https://shop.test/start'}\n"))
@@ -56,7 +63,7 @@ func newFront(t *testing.T, rdb *redis.Client) *front {
 	}
 	line, log := queue.New(rdb), slog.New(slog.DiscardHandler)
 	return &front{t: t, room: name, line: line, q: all[0].Queue(), handler: web.New(web.Config{
-		Line: line, Polls: queue.NewGroup(line, 200*time.Millisecond), Rooms: registry,
+		StoreTimeout: limit, Line: line, Polls: queue.NewGroup(line, limit/2), Rooms: registry,
 		Statuses: queue.NewWatch(line, registry.Queue, log), Tickets: tickets, Passes: passes,
 		PublicURL: &url.URL{Scheme: "https", Host: "queue.test"}, Log: log, Metrics: prometheus.NewRegistry(),
 		Ready: func(ctx context.Context) error { return rdb.Ping(ctx).Err() },
@@ -213,7 +220,7 @@ func TestClaim_FiftyAtOnceAreOneSlot(t *testing.T) {
 func TestStoreAway_Is503WithinHalfASecond(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	f := newFront(t, server.Client(t))
+	f := newFrontWithin(t, server.Client(t), 400*time.Millisecond)
 	_, v := f.do("POST", f.room+"/ticket", "")
 	token := "Bearer " + v["ticket"].(string)
 	if err := server.Pause(); err != nil {

@@ -53,8 +53,8 @@ func New(t *testing.T, rdb redis.UniversalClient, public *url.URL, file string) 
 	f.Passes, err = pass.NewSigner("test", key, old.Public().(ed25519.PublicKey))
 	must(t, err)
 	f.Server = httptest.NewServer(web.New(web.Config{
-		Line: f.Line, Polls: queue.NewGroup(f.Line, 200*time.Millisecond), Rooms: f.Rooms, Statuses: f.Watch, Tickets: tickets, Passes: f.Passes,
-		PublicURL: public, Log: log, Metrics: prometheus.NewRegistry(), Ready: func(context.Context) error { return nil },
+		Line: f.Line, Polls: queue.NewGroup(f.Line, 10*time.Second), Rooms: f.Rooms, Statuses: f.Watch, Tickets: tickets, Passes: f.Passes,
+		StoreTimeout: 10 * time.Second, PublicURL: public, Log: log, Metrics: prometheus.NewRegistry(), Ready: func(context.Context) error { return nil },
 		Gate:           gate.New(gate.Config{Line: f.Line, Rooms: f.Rooms, Statuses: f.Watch, Passes: f.Passes, Log: log, Metrics: prometheus.NewRegistry(), AskTimeout: 5 * time.Second}),
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 	}).Handler())
