@@ -6,28 +6,28 @@
 -- The address is http://host:port. A name instead of an IP address needs a "resolvers
 -- default" section, https:// a "httpclient.ssl.ca-file" in global.
 
--- Headers that belong to a connection or a body, which the question has none of.
+-- Headers of an answer that belong to its connection.
 local own = {
-  ["connection"] = true, ["content-length"] = true, ["transfer-encoding"] = true, ["expect"] = true, ["upgrade"] = true,
-  ["te"] = true, ["trailer"] = true, ["keep-alive"] = true, ["host"] = true, ["proxy-connection"] = true,
+  ["connection"] = true, ["content-length"] = true, ["transfer-encoding"] = true, ["keep-alive"] = true, ["upgrade"] = true,
 }
 
--- The visitor has no say in what the gate is asked: of X-Forwarded- and X-Original- headers
--- only the scheme is passed on, which the configuration sets.
-local function passes(lower)
-  if own[lower] then return false end
-  if lower == "x-forwarded-proto" then return true end
-  return not lower:find("^x%-forwarded%-") and not lower:find("^x%-original%-")
-end
+-- What the gate reads of a visitor's request. Nothing else is passed on: HAProxy's client
+-- does not survive more than about a hundred headers. The scheme is set by the configuration.
+local reads = {
+  ["cookie"] = true, ["accept"] = true, ["authorization"] = true, ["content-type"] = true, ["origin"] = true, ["referer"] = true,
+  ["x-requested-with"] = true, ["sec-fetch-mode"] = true, ["sec-fetch-dest"] = true, ["sec-fetch-site"] = true,
+  ["access-control-request-method"] = true, ["x-forwarded-proto"] = true,
+}
 
 local function question(txn)
   local headers = {}
   for name, values in pairs(txn.http:req_get_headers()) do
     local lower = name:lower()
-    if passes(lower) then
+    if reads[lower] then
       local list = {}
       for i = 0, #values do list[#list + 1] = values[i] end
-      headers[lower] = list
+      -- However many lines a header has, it is one here.
+      headers[lower] = { table.concat(list, lower == "cookie" and "; " or ", ") }
     end
   end
   headers["x-forwarded-method"] = { txn.sf:method() }

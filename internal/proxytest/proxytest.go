@@ -198,7 +198,7 @@ func (c config) place(t *testing.T, more ...Edit) {
 
 func nginx(t *testing.T, c config) []string {
 	t.Helper()
-	c.place(t, Edit{"listen 80;", "listen " + c.at.Listen + ";"})
+	c.place(t, Edit{"listen 80 default_server;", "listen " + c.at.Listen + " default_server;"}, Edit{"listen 80;", "listen " + c.at.Listen + ";"}, Edit{"server_name shop.example;", "server_name 127.0.0.1;"})
 	temp := ""
 	for _, of := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		temp += fmt.Sprintf("%s_temp_path %s/%s; ", of, c.dir, of)
@@ -221,7 +221,7 @@ func haproxy(t *testing.T, c config) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.place(t, Edit{"/etc/haproxy/anteroom.lua", lua}, Edit{"bind :80", "bind " + c.at.Listen})
+	c.place(t, Edit{"/etc/haproxy/anteroom.lua", lua}, Edit{"bind :80", "bind " + c.at.Listen}, Edit{"-i shop.example", "-i 127.0.0.1"})
 	return []string{"-db", "-f", c.file}
 }
 
@@ -231,6 +231,6 @@ func caddy(t *testing.T, c config) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.place(t, Edit{"\n:80 {", "\n{\n\tadmin off\n\tauto_https off\n}\n\n:" + port + " {\n\tbind 127.0.0.1"})
+	c.place(t, Edit{"\nshop.example {", "\n{\n\tadmin off\n\tauto_https off\n}\n\nhttp://127.0.0.1:" + port + " {\n\tbind 127.0.0.1"})
 	return []string{"run", "--config", c.file, "--adapter", "caddyfile"}
 }

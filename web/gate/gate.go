@@ -91,7 +91,9 @@ func (g *Gate) Ask(ctx context.Context, r Request) Answer {
 // decide fills in the answer. It is passed on by its address, because it is large and the
 // stacks of many connections grow by each copy.
 func (g *Gate) decide(ctx context.Context, a *Answer) {
-	room, found, ok, err := g.rooms.Find(a.Request.Host, a.Request.URI)
+	clean, token, shown := cutHandover(a.Request.URI)
+	a.Request.URI = clean // the site behind sees no token, whatever becomes of it
+	room, found, ok, err := g.rooms.Find(a.Request.Host, clean)
 	if err != nil {
 		a.Outcome, a.Reason = Bad, BadPath
 		return
@@ -100,16 +102,16 @@ func (g *Gate) decide(ctx context.Context, a *Answer) {
 	if !ok {
 		return
 	}
-	if reason, ok := free(a, found); ok {
-		a.Reason = reason
-		return
-	}
-	if clean, token, ok := cutHandover(a.Request.URI); ok {
-		a.Request.URI = clean
+	reason, free := free(a, found)
+	switch {
+	case shown:
 		g.swap(ctx, a, token)
-		return
+	case !free:
+		g.admit(ctx, a)
 	}
-	g.admit(ctx, a)
+	if free && a.Outcome != Swap { // a token is swapped on a page that needs none, too
+		a.Outcome, a.Reason = Through, reason
+	}
 }
 
 // free tells which requests need no pass in any room, and why.

@@ -191,11 +191,13 @@ func (g *Gate) touchBatch(ctx context.Context, room rooms.Room, batch []*session
 	for i, one := range batch {
 		passes[i] = one.inside(&room)
 	}
-	ctx, cancel := context.WithTimeout(ctx, backgroundTimeout)
+	call, cancel := context.WithTimeout(ctx, backgroundTimeout)
 	defer cancel()
-	at, err := g.line.Touch(ctx, room.Queue(), passes)
+	at, err := g.line.Touch(call, room.Queue(), passes)
 	if err != nil {
-		g.failed(err)
+		if ctx.Err() == nil { // the gate is not merely ending
+			g.failed(err)
+		}
 		return false
 	}
 	for i, one := range batch {
