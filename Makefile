@@ -33,5 +33,6 @@ check: ## do what CI does; on Debian as root it also installs redis-server and C
 rehearse: ## play a crowd against a running server (ARGS="--url … --room … --visitors …")
 	go run ./cmd/rehearse $(ARGS)
 
-bench: ## measure what a poll costs (ARGS="--waiting … --rounds …")
+bench: ## measure what a poll and the gate's answer cost (ARGS="--rounds …")
 	go run ./internal/bench/pollbench $(ARGS)
+	go run ./internal/bench/gatebench $(ARGS)
