@@ -16,12 +16,14 @@ import (
 // Registry holds the rooms in force. Reading is lock-free; Reload swaps them all.
 type Registry struct {
 	file   string     // "" = fixed rooms
-	reload sync.Mutex // one reload at a time, so that the last one read wins
+	change sync.Mutex // one change at a time, so that the last one read wins; guards over
+	over   map[string]Override
 	set    atomic.Pointer[set]
 }
 
 type set struct {
-	all     []Room
+	base    []Room // as the file has them
+	all     []Room // with the overrides over them
 	byName  map[string]Room
 	matcher *match.Matcher
 }
@@ -54,8 +56,8 @@ func (g *Registry) Reload() error {
 	if g.file == "" {
 		return ErrNoFile
 	}
-	g.reload.Lock()
-	defer g.reload.Unlock()
+	g.change.Lock()
+	defer g.change.Unlock()
 	data, err := os.ReadFile(g.file)
 	if err != nil {
 		return fmt.Errorf("rooms file: %w", err)
@@ -90,17 +92,50 @@ func (g *Registry) WarnThemes(log *slog.Logger) {
 	}
 }
 
-func (g *Registry) put(all []Room) error {
-	matcher, err := Matcher(all)
+// put takes rooms into force with the overrides over them. Overrides change nothing that
+// the matcher reads.
+func (g *Registry) put(base []Room) error {
+	matcher, err := Matcher(base)
 	if err != nil {
 		return fmt.Errorf("rooms file: %w", err)
 	}
-	s := &set{all: all, byName: make(map[string]Room, len(all)), matcher: matcher}
-	for _, r := range all {
-		s.byName[r.Name] = r
+	_ = g.lay(base, matcher) // what does not go with the new file is said when it is set next
+	return nil
+}
+
+func (g *Registry) lay(base []Room, matcher *match.Matcher) error {
+	s := &set{base: base, all: make([]Room, len(base)), byName: make(map[string]Room, len(base)), matcher: matcher}
+	var errs []error
+	for i, r := range base {
+		changed, err := g.over[r.Name].Apply(r)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("room %s: %w", r.Name, err))
+		}
+		s.all[i], s.byName[r.Name] = changed, changed
 	}
 	g.set.Store(s)
-	return nil
+	return errors.Join(errs...)
+}
+
+// Override puts overrides, by room, over the rooms of the file, in place of those before. A
+// room whose override does not go with it stays as the file has it, and the error says so;
+// the others take theirs. Rooms that the file does not have are passed over.
+func (g *Registry) Override(over map[string]Override) error {
+	g.change.Lock()
+	defer g.change.Unlock()
+	g.over = over
+	s := g.set.Load()
+	return g.lay(s.base, s.matcher)
+}
+
+// Base is a room as the file has it.
+func (g *Registry) Base(name string) (Room, bool) {
+	for _, r := range g.set.Load().base {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Room{}, false
 }
 
 // Find is the room that protects an address: rule and room are of one reading of the file.
