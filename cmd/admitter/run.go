@@ -13,6 +13,7 @@ import (
 	"github.com/anteroom/anteroom/internal/lifecycle"
 	"github.com/anteroom/anteroom/internal/ops"
 	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/internal/settings"
 	"github.com/anteroom/anteroom/internal/store"
 	"github.com/anteroom/anteroom/queue"
 )
@@ -81,6 +82,11 @@ func run(ctx context.Context, cfg config.Common, errOut io.Writer, ready func())
 	if err := store.Check(check, rdb, cfg.AllowEviction, log); err != nil {
 		return err
 	}
+	watch := settings.NewWatch(settings.New(rdb), registry, log)
+	if err := watch.Look(check); err != nil {
+		return err
+	}
+	group.Worker("settings", watch.Run)
 	metrics := ops.NewRegistry()
 	group.Worker("admission", admission.NewWorker(queue.New(rdb), registry.Queue, log, metrics).Run)
 	if _, err := group.ServeOps(ops.NewServer(metrics), cfg.OpsListen); err != nil {

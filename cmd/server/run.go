@@ -21,6 +21,7 @@ import (
 	"github.com/anteroom/anteroom/internal/lifecycle"
 	"github.com/anteroom/anteroom/internal/ops"
 	"github.com/anteroom/anteroom/internal/rooms"
+	operator "github.com/anteroom/anteroom/internal/settings"
 	"github.com/anteroom/anteroom/internal/store"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
@@ -72,11 +73,16 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 	p := parts{cfg: cfg, log: log, public: public, secrets: secrets, registry: registry, rdb: rdb, metrics: ops.NewRegistry()}
 	p.line = queue.New(rdb)
 	p.watch = queue.NewWatch(p.line, registry.Queue, log)
+	p.over = operator.NewWatch(operator.New(rdb), registry, log)
+	if err := p.over.Look(ctx); err != nil {
+		return err
+	}
 	front, err := p.front()
 	if err != nil {
 		return err
 	}
 	group.Worker("watch", p.watch.Run)
+	group.Worker("settings", p.over.Run)
 	group.Worker("gate", front.Gate.Run)
 	if cfg.Admit || cfg.RedisURL == "" {
 		group.Worker("admission", admission.NewWorker(p.line, registry.Queue, log, p.metrics).Run)
@@ -103,6 +109,7 @@ type parts struct {
 	rdb      redis.UniversalClient
 	line     *queue.Line
 	watch    *queue.Watch
+	over     *operator.Watch
 	metrics  *prometheus.Registry
 }
 
