@@ -36,8 +36,8 @@ type Tick struct {
 // line as capacity and pace allow, in one atomic step. Any number of workers may call it.
 func (l *Line) Admit(ctx context.Context, room Room) (Tick, error) {
 	r := room.Rules
-	v, err := l.call(ctx, "admit", admitScript, room, r.places(), us(r.Interval), r.Burst, us(Slack),
-		ms(r.ClaimWindow), admitMost, admitScan)
+	own := append([]any{r.places(), us(r.Interval), r.Burst, us(Slack), ms(r.ClaimWindow), admitMost, admitScan}, waitBounds...)
+	v, err := l.call(ctx, "admit", admitScript, room, own...)
 	if err != nil {
 		return Tick{}, err
 	}

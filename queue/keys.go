@@ -16,6 +16,9 @@ func keyOffer(room, code string) string { return "anteroom:{" + room + "}:offer:
 // anteroom:{room}:since:<id> is built by the scripts: string ms at which the visitor went
 // inside; TTL a day.
 
+// anteroom:{room}:waits is built by the scripts: HASH bucket → how many had waited that
+// long; no TTL, as many fields as there are buckets.
+
 // anteroom:{room}:moved:<id> is built by the scripts: string 1; TTL keep_place.
 
 // keyUsed: string 1; TTL until the hand-over token with this id ends.

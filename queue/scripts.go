@@ -33,19 +33,22 @@ var (
 	resetLua string
 	//go:embed lua/status.lua
 	statusLua string
+	//go:embed lua/measure.lua
+	measureLua string
 )
 
 var (
-	joinScript   = redis.NewScript(preludeLua + joinLua)
-	pollScript   = redis.NewScript(preludeLua + pollLua)
-	claimScript  = redis.NewScript(preludeLua + claimLua)
-	touchScript  = redis.NewScript(preludeLua + touchLua)
-	leaveScript  = redis.NewScript(preludeLua + leaveLua)
-	awayScript   = redis.NewScript(preludeLua + awayLua)
-	admitScript  = redis.NewScript(preludeLua + admitLua)
-	offerScript  = redis.NewScript(preludeLua + offerLua)
-	moveScript   = redis.NewScript(preludeLua + moveLua)
-	redeemScript = redis.NewScript(preludeLua + redeemLua)
-	resetScript  = redis.NewScript(preludeLua + resetLua)
-	statusScript = redis.NewScript(preludeLua + statusLua)
+	joinScript    = redis.NewScript(preludeLua + joinLua)
+	pollScript    = redis.NewScript(preludeLua + pollLua)
+	claimScript   = redis.NewScript(preludeLua + claimLua)
+	touchScript   = redis.NewScript(preludeLua + touchLua)
+	leaveScript   = redis.NewScript(preludeLua + leaveLua)
+	awayScript    = redis.NewScript(preludeLua + awayLua)
+	admitScript   = redis.NewScript(preludeLua + admitLua)
+	offerScript   = redis.NewScript(preludeLua + offerLua)
+	moveScript    = redis.NewScript(preludeLua + moveLua)
+	redeemScript  = redis.NewScript(preludeLua + redeemLua)
+	resetScript   = redis.NewScript(preludeLua + resetLua)
+	statusScript  = redis.NewScript(preludeLua + statusLua)
+	measureScript = redis.NewScript(preludeLua + measureLua)
 )

@@ -5,6 +5,7 @@
 --
 -- ARGV  7 capacity, 0 = let nobody in  8 pace interval, µs  9 burst  10 slack of a late tick, µs
 --       11 claim window, ms  12 most to admit  13 most to look at
+--       14 … upper ends of the buckets in which waits are counted, s, rising
 -- Returns {admitted, set aside, dropped, expired, no-shows, waiting, active,
 --          1 = more to do now, µs until the pace allows the next (0 = not held by it),
 --          ms for which the line is held, generation}
@@ -38,6 +39,19 @@ local function forget()
   end
 end
 
+-- tally counts how long those who were let in had waited. They come in the order of their
+-- places, so one bucket after the other suffices.
+local function tally(places)
+  local counts, i = {}, #ARGV
+  for _, place in ipairs(places) do
+    local waited = math.floor((now - place) / 1000000)
+    while i > 14 and waited < tonumber(ARGV[i - 1]) do i = i - 1 end
+    while i <= #ARGV and waited >= tonumber(ARGV[i]) do i = i + 1 end
+    counts[i - 13] = (counts[i - 13] or 0) + 1
+  end
+  for bucket, n in pairs(counts) do redis.call('HINCRBY', WAITS, bucket, n) end
+end
+
 -- take pops up to n heads of the line and lets the living ones in.
 local function take(n)
   local popped = redis.call('ZPOPMIN', WAITING, n)
@@ -48,7 +62,7 @@ local function take(n)
   end
   if #ids == 0 then return 0, 0, 0, 0 end
   local present = redis.call('MGET', unpack(keys))
-  local slots, done, aside, dropped = {}, {}, 0, 0
+  local slots, done, places, aside, dropped = {}, {}, {}, 0, 0
   for i, id in ipairs(ids) do
     if not present[i] then
       dropped = dropped + 1
@@ -58,11 +72,13 @@ local function take(n)
       slots[#slots + 1] = int(now_ms + window)
       slots[#slots + 1] = id
       done[#done + 1] = keys[i]
+      places[#places + 1] = tonumber(popped[2 * i])
     end
   end
   if #done > 0 then
     redis.call('ZADD', ACTIVE, unpack(slots))
     redis.call('UNLINK', unpack(done))
+    tally(places)
   end
   return #ids, #done, aside, dropped
 end

@@ -16,6 +16,8 @@ local MAX_EXACT = 9007199254740991
 local MOVED = string.gsub(ALIVE, 'alive:$', 'moved:')
 -- Prefix of when people went inside.
 local SINCE = string.gsub(ALIVE, 'alive:$', 'since:')
+-- HASH bucket → how many had waited that long when they were let in.
+local WAITS = string.gsub(ALIVE, 'alive:$', 'waits')
 -- No rule brings a ticket back a day after it was issued, so a spent id need not be
 -- remembered for longer than that.
 local MAX_AGE = 86400000
