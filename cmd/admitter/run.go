@@ -10,6 +10,7 @@ import (
 
 	"github.com/anteroom/anteroom/admission"
 	"github.com/anteroom/anteroom/internal/config"
+	"github.com/anteroom/anteroom/internal/history"
 	"github.com/anteroom/anteroom/internal/lifecycle"
 	"github.com/anteroom/anteroom/internal/ops"
 	"github.com/anteroom/anteroom/internal/rooms"
@@ -88,7 +89,9 @@ func run(ctx context.Context, cfg config.Common, errOut io.Writer, ready func())
 	}
 	group.Worker("settings", watch.Run)
 	metrics := ops.NewRegistry()
-	group.Worker("admission", admission.NewWorker(queue.New(rdb), registry.Queue, log, metrics).Run)
+	line := queue.New(rdb)
+	group.Worker("admission", admission.NewWorker(line, registry.Queue, log, metrics).Run)
+	group.Worker("history", history.NewRecorder(history.NewStore(rdb), line, registry.All, log).Run)
 	if _, err := group.ServeOps(ops.NewServer(metrics), cfg.OpsListen); err != nil {
 		return err
 	}

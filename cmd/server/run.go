@@ -17,6 +17,7 @@ import (
 	"github.com/anteroom/anteroom/admission"
 	"github.com/anteroom/anteroom/internal/demoshop"
 	"github.com/anteroom/anteroom/internal/embedded"
+	"github.com/anteroom/anteroom/internal/history"
 	"github.com/anteroom/anteroom/internal/keys"
 	"github.com/anteroom/anteroom/internal/lifecycle"
 	"github.com/anteroom/anteroom/internal/ops"
@@ -86,6 +87,7 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 	group.Worker("gate", front.Gate.Run)
 	if cfg.Admit || cfg.RedisURL == "" {
 		group.Worker("admission", admission.NewWorker(p.line, registry.Queue, log, p.metrics).Run)
+		group.Worker("history", history.NewRecorder(history.NewStore(rdb), p.line, registry.All, log).Run)
 	}
 	opsAt, err := group.ServeOps(ops.NewServer(p.metrics), cfg.OpsListen)
 	if err != nil {
