@@ -12,8 +12,8 @@ type PollPlan struct {
 const (
 	shortestPoll = 2 * time.Second
 	longestPoll  = 15 * time.Second
-	// pollsOfWait is into how many polls the expected wait is cut.
-	pollsOfWait = 5
+	// PollsOfWait is into how many polls the expected wait is cut.
+	PollsOfWait = 5
 	// slowestPoll is how often a page without script asks: a shorter refresh would take
 	// the focus away from people who use assistive tools.
 	slowestPoll = 20 * time.Second
@@ -30,7 +30,7 @@ const (
 // the pace's interval.
 func planPolls(perAdmission, claimWindow time.Duration) PollPlan {
 	longest := min(longestPoll, claimWindow/2)
-	return PollPlan{Shortest: min(shortestPoll, longest), Longest: longest, PerAhead: min(perAdmission, time.Minute) / pollsOfWait}
+	return PollPlan{Shortest: min(shortestPoll, longest), Longest: longest, PerAhead: min(perAdmission, time.Minute) / PollsOfWait}
 }
 
 // Jitter spreads polls over the last quarter of the interval, so that pages which

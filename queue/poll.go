@@ -21,12 +21,13 @@ func (l *Line) Poll(ctx context.Context, room Room, tickets []Ticket) ([]Standin
 	if err != nil {
 		return nil, err
 	}
-	held, generation := fromMS(v[len(v)-2]), v[len(v)-1]
+	tail := v[len(v)-4:]
+	mark, held, generation := Mark{tail[0], tail[1]}, fromMS(tail[2]), tail[3]
 	mem.saw(generation)
 	out := make([]Standing, len(tickets))
 	for i := range out {
 		a := v[4*i:]
-		out[i] = Standing{State: stateOf(a[0]), Ahead: a[1], Left: fromMS(a[2]), PollAfter: fromMS(a[3]), Held: held, Generation: generation}
+		out[i] = Standing{State: stateOf(a[0]), Ahead: a[1], Left: fromMS(a[2]), PollAfter: fromMS(a[3]), Held: held, Generation: generation, Mark: mark}
 	}
 	return out, nil
 }

@@ -13,6 +13,8 @@ var (
 	joinLua string
 	//go:embed lua/poll.lua
 	pollLua string
+	//go:embed lua/beat.lua
+	beatLua string
 	//go:embed lua/claim.lua
 	claimLua string
 	//go:embed lua/touch.lua
@@ -40,6 +42,7 @@ var (
 var (
 	joinScript    = redis.NewScript(preludeLua + joinLua)
 	pollScript    = redis.NewScript(preludeLua + pollLua)
+	beatScript    = redis.NewScript(preludeLua + beatLua)
 	claimScript   = redis.NewScript(preludeLua + claimLua)
 	touchScript   = redis.NewScript(preludeLua + touchLua)
 	leaveScript   = redis.NewScript(preludeLua + leaveLua)

@@ -43,4 +43,6 @@ type Standing struct {
 	PollAfter time.Duration
 	// Generation is the room's generation now.
 	Generation int64
+	// Mark is how far the line had moved, in the answer of a poll.
+	Mark Mark
 }

@@ -62,7 +62,7 @@ local function take(n)
   end
   if #ids == 0 then return 0, 0, 0, 0 end
   local present = redis.call('MGET', unpack(keys))
-  local slots, done, places, aside, dropped = {}, {}, {}, 0, 0
+  local slots, done, turns, places, aside, dropped = {}, {}, {}, {}, 0, 0
   for i, id in ipairs(ids) do
     if not present[i] then
       dropped = dropped + 1
@@ -72,6 +72,7 @@ local function take(n)
       slots[#slots + 1] = int(now_ms + window)
       slots[#slots + 1] = id
       done[#done + 1] = keys[i]
+      turns[#turns + 1] = id
       places[#places + 1] = tonumber(popped[2 * i])
     end
   end
@@ -79,6 +80,7 @@ local function take(n)
     redis.call('ZADD', ACTIVE, unpack(slots))
     redis.call('UNLINK', unpack(done))
     tally(places)
+    announce(turns)
   end
   return #ids, #done, aside, dropped
 end
@@ -104,6 +106,7 @@ end
 waiting, active, tat = waiting - seen, active + admitted, tat + admitted * interval_us
 if admitted > 0 then pace_save(tat) end
 count('admitted', admitted)
+if seen > 0 then set('popped', room.popped + seen) end
 count('aside', aside)
 count('dropped', dropped)
 

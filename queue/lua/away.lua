@@ -6,5 +6,6 @@
 load()
 save()
 if not redis.call('ZRANK', WAITING, ARGV[7]) then return { 0 } end
+announce({ ARGV[7] })
 redis.call('SET', ALIVE .. ARGV[7], int(now_ms - 1), 'XX', 'KEEPTTL')
 return { 1 }

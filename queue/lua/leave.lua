@@ -9,7 +9,10 @@ load()
 local state = IS_FOREIGN
 if place == 0 or of_this_line(tonumber(ARGV[9]), place) then
   state = inside(id) or IS_EXPIRED
-  if redis.call('ZREM', WAITING, id) == 1 then state = IS_WAITING end
+  if redis.call('ZREM', WAITING, id) == 1 then
+    state = IS_WAITING
+    announce({ id })
+  end
   redis.call('ZREM', ACTIVE, id)
   redis.call('UNLINK', ALIVE .. id, SINCE .. id)
   spend(id, now_ms)

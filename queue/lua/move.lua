@@ -30,6 +30,7 @@ if old and not taken and of_this_line(tonumber(gen), tonumber(at)) then
     beat(new, 0)
   end
   if state ~= IS_EXPIRED then
+    announce({ old })
     redis.call('UNLINK', ALIVE .. old)
     spend(old, now_ms)
     redis.call('SET', MOVED .. old, '1', 'PX', int(KEEP))

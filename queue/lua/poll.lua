@@ -2,8 +2,9 @@
 --
 -- ARGV  7 shortest poll, ms  8 longest poll, ms  9 µs of poll interval a person ahead
 --       10.. three a ticket: id, place, generation
--- Returns four integers a ticket: state, ahead, ms left inside, poll ms; then for how
--- many ms the line is held, and the room's generation.
+-- Returns four integers a ticket: state, ahead, ms left inside, poll ms; then when the
+-- room's memory was made, how many were popped since, for how many ms the line is held,
+-- and the room's generation.
 -- Cost: O(log N) a ticket; the caller bounds the batch.
 load()
 answered()
@@ -44,5 +45,5 @@ for i = 10, #ARGV, 3 do
   end
 end
 save()
-out[n + 1], out[n + 2] = held(), int(room.gen)
+out[n + 1], out[n + 2], out[n + 3], out[n + 4] = int(room.made), int(room.popped), held(), int(room.gen)
 return out

@@ -16,6 +16,8 @@ local MAX_EXACT = 9007199254740991
 local MOVED = string.gsub(ALIVE, 'alive:$', 'moved:')
 -- Prefix of when people went inside.
 local SINCE = string.gsub(ALIVE, 'alive:$', 'since:')
+-- Channel of tickets to ask about exactly: when the room's memory was made, then ids.
+local TURNS = string.gsub(ALIVE, 'alive:$', 'turns')
 -- HASH bucket → how many had waited that long when they were let in.
 local WAITS = string.gsub(ALIVE, 'alive:$', 'waits')
 -- No rule brings a ticket back a day after it was issued, so a spent id need not be
@@ -35,7 +37,7 @@ end
 local now_ms = math.floor(now / 1000)
 
 -- room is what the hash remembers: gen, floor, made (µs), last place, restored (ms),
--- polled (ms), hold (ms), bound (0 or 1). changed collects what has to be written back.
+-- polled (ms), hold (ms), bound (0 or 1), popped. changed collects what has to be written back.
 local room, changed = {}, {}
 
 local function set(field, value)
@@ -61,9 +63,10 @@ local function hold_admission()
 end
 
 local function load()
-  local v = redis.call('HMGET', ROOM, 'gen', 'floor', 'made', 'last', 'restored', 'polled', 'hold', 'bound')
+  local v = redis.call('HMGET', ROOM, 'gen', 'floor', 'made', 'last', 'restored', 'polled', 'hold', 'bound', 'popped')
   room.gen, room.floor, room.made, room.last = tonumber(v[1] or 0), tonumber(v[2] or 0), tonumber(v[3] or 0), tonumber(v[4] or 0)
   room.restored, room.polled, room.hold, room.bound = tonumber(v[5] or 0), tonumber(v[6] or 0), tonumber(v[7] or 0), tonumber(v[8] or 0)
+  room.popped = tonumber(v[9] or 0)
   -- A clock that went back must not hold the line for that long.
   if room.hold - now_ms > KEEP + SETTLE then set('hold', now_ms + SETTLE) end
   local seen = tonumber(ARGV[3])
@@ -170,6 +173,13 @@ end
 local function pace_save(tat)
   local ttl = math.ceil((tat - now) / 1000) + 1000
   redis.call('SET', PACE, int(tat), 'PX', int(math.max(ttl, 1000)))
+end
+
+-- announce tells servers that answer polls from memory to ask about tickets exactly: it is
+-- their turn, or they are not in line any more. A lost message costs a visitor one exact
+-- interval at most.
+local function announce(ids)
+  redis.call('PUBLISH', TURNS, int(room.made) .. ' ' .. table.concat(ids, ' '))
 end
 
 local function held() return math.max(0, room.hold - now_ms) end
