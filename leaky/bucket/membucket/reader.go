@@ -13,6 +13,7 @@ import (
 type reader struct {
 	bucket *Bucket
 	name   bucket.Line
+	turn   int // the partition that is asked first
 	closed bool
 	stall  time.Time
 }
@@ -50,7 +51,9 @@ func (r *reader) take(now time.Time) (*bucket.Item, time.Time, error) {
 		return nil, time.Time{}, bucket.ErrClosed
 	}
 	var due time.Time
-	for _, p := range r.bucket.lines[r.name].parts {
+	parts := r.bucket.lines[r.name].parts
+	for i := range parts {
+		p := parts[(r.turn+i)%len(parts)]
 		if p.owner != r {
 			continue
 		}
@@ -64,6 +67,7 @@ func (r *reader) take(now time.Time) (*bucket.Item, time.Time, error) {
 				}
 			default:
 				p.handed[at] = true
+				r.turn += i + 1 // the partitions take turns
 				return &bucket.Item{Record: one.Record, Line: r.name, Put: one.put, Lost: p.lost, Mark: place{p, at, r}}, due, nil
 			}
 		}
