@@ -172,6 +172,66 @@ func TestWH07_GoneDisablesUntilAnOperatorEnables(t *testing.T) {
 	})
 }
 
+// slowDisable takes its time to note that the destination is gone.
+type slowDisable struct{ *memLedger }
+
+func (l slowDisable) Disable(ctx context.Context, reason string) error {
+	time.Sleep(2 * time.Second)
+	return l.memLedger.Disable(ctx, reason)
+}
+
+// WH-07: a gate that is read before the ledger knows of a 410 does not enable what the 410
+// has just disabled.
+func TestWH07_GoneHoldsBeforeTheLedgerKnows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 100)
+		w.cfg.Ledger = slowDisable{w.ledger}
+		w.target.answer = func(context.Context, deliver.Delivery) deliver.Result {
+			return deliver.Result{Outcome: deliver.Disabled, Status: 410, Reason: "answered 410 Gone"}
+		}
+		w.put(bucket.Normal, "n", 100, nil)
+		_, stop := w.run()
+		defer stop()
+		time.Sleep(time.Minute)
+		if n := len(w.target.seen()); n != 1 {
+			t.Errorf("%d calls, want 1", n)
+		}
+	})
+}
+
+// KF-02: jobs in hand that move to another reader during a pause make room at once.
+func TestKF02_LostJobsLeaveTheWindowDuringAPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 100)
+		w.target.answer = func(context.Context, deliver.Delivery) deliver.Result { return paused(time.Hour) }
+		w.put(bucket.Normal, "n", 100, nil)
+		w.put(bucket.Normal, "k", 100, func(j *job.Job) { j.Key = "k" })
+		d, stop := w.run()
+		defer stop()
+		time.Sleep(time.Minute)
+		if n := d.InHand(); n != 200 {
+			t.Errorf("%d jobs are in hand, want 200", n)
+		}
+		other, err := w.bucket.Open(bucket.Normal) // takes the second of three partitions
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if n := d.InHand(); n >= 180 || n == 0 {
+			t.Errorf("%d jobs are in hand after a third of the partitions went", n)
+		}
+		if err := other.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		if n := d.InHand(); n != 200 {
+			t.Errorf("%d jobs are in hand after they came back, want 200", n)
+		}
+	})
+}
+
 // WH-01: one queue's destination hangs for 30 s; the other in the same process finishes
 // within a tenth of its ideal time, and what is in hand stays bounded.
 func TestWH01_AHangingDestinationDelaysOnlyItsOwnJobs(t *testing.T) {

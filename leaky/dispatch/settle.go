@@ -87,10 +87,10 @@ func (d *Dispatcher) settle(ctx context.Context, h *held, r deliver.Result) {
 	}
 }
 
-// unsent keeps a job whose attempt does not count. in is when it is meant to be tried.
+// unsent keeps a job whose attempt does not count. in is when it is meant to be tried. Of a
+// job that was lost meanwhile it ends the lease, for which its new reader waits.
 func (d *Dispatcher) unsent(ctx context.Context, h *held, in time.Duration, reason string) {
-	h.began = time.Time{}
-	_ = d.persist(ctx, h, &d.ledgerAway, "give back", func(ctx context.Context) error {
+	_ = d.persist(ctx, nil, &d.ledgerAway, "give back", func(ctx context.Context) error {
 		return d.cfg.Ledger.Retry(ctx, h.job.ID, h.job.Attempts, in, reason)
 	})
 	if h.item.IsLost() {
@@ -113,13 +113,13 @@ func (d *Dispatcher) again(ctx context.Context, h *held, reason string) {
 		return d.cfg.Ledger.Retry(ctx, j.ID, j.Attempts, at.Sub(now), reason)
 	}
 	if j.Key != "" { // what is behind it must not pass
-		_ = d.persist(ctx, h, &d.ledgerAway, "retry", retry)
+		_ = d.persist(ctx, nil, &d.ledgerAway, "retry", retry)
 		d.metrics.retried.Inc()
 		d.window.rest(h, at)
 		return
 	}
 	if !d.put(ctx, h, bucket.Later, at) {
-		d.window.release(h)
+		d.unsent(ctx, h, 0, reason)
 		return
 	}
 	d.metrics.retried.Inc()
@@ -130,11 +130,11 @@ func (d *Dispatcher) again(ctx context.Context, h *held, reason string) {
 // bury moves a job to the dead letters.
 func (d *Dispatcher) bury(ctx context.Context, h *held, why string) {
 	h.job.Dead = why
+	reason := why
 	if !d.put(ctx, h, bucket.Dead, time.Time{}) {
-		d.window.release(h)
+		d.unsent(ctx, h, 0, reason)
 		return
 	}
-	reason := why
 	if n := len(h.job.History); n > 0 {
 		reason += ": " + h.job.History[n-1].Reason
 	}
