@@ -12,7 +12,13 @@ type Mark struct {
 	Made int64
 	// Popped is how many tickets were taken from the head of the line since then.
 	Popped int64
+	// Shifts is how often since then somebody came back to a place in the line, or left it
+	// other than at its head.
+	Shifts int64
 }
+
+// Before tells whether less had happened at m than at other, with the same memory.
+func (m Mark) Before(other Mark) bool { return m.Popped+m.Shifts < other.Popped+other.Shifts }
 
 // Beat says that a visitor was answered.
 type Beat struct {
@@ -39,8 +45,8 @@ func (l *Line) Beats(ctx context.Context, room Room, beats []Beat) (Seen, error)
 	if err != nil {
 		return Seen{}, err
 	}
-	l.mem.of(room.Name).saw(v[3])
-	return Seen{Mark: Mark{v[0], v[1]}, Held: fromMS(v[2]), Generation: v[3]}, nil
+	l.mem.of(room.Name).saw(v[4])
+	return Seen{Mark: Mark{v[0], v[1], v[2]}, Held: fromMS(v[3]), Generation: v[4]}, nil
 }
 
 // Plan is how often the tickets of a room are told to ask, as a Poll would now.
@@ -53,8 +59,3 @@ func (p PollPlan) After(ahead int64) time.Duration {
 	}
 	return max(p.Shortest, min(time.Duration(ahead)*p.PerAhead, p.Longest))
 }
-
-// TurnsChannel is where the steps publish which tickets a server must ask about exactly,
-// since it is their turn, they left, moved or went away: when the room's memory was made,
-// then ids, separated by spaces.
-func TurnsChannel(room string) string { return "anteroom:{" + room + "}:turns" }

@@ -21,8 +21,8 @@ func (l *Line) Poll(ctx context.Context, room Room, tickets []Ticket) ([]Standin
 	if err != nil {
 		return nil, err
 	}
-	tail := v[len(v)-4:]
-	mark, held, generation := Mark{tail[0], tail[1]}, fromMS(tail[2]), tail[3]
+	tail := v[len(v)-5:]
+	mark, held, generation := Mark{tail[0], tail[1], tail[2]}, fromMS(tail[3]), tail[4]
 	mem.saw(generation)
 	out := make([]Standing, len(tickets))
 	for i := range out {

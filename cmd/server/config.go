@@ -18,12 +18,13 @@ import (
 // settings is everything that the server is told.
 type settings struct {
 	config.Common
-	Listen    string // public address
-	PublicURL string // address that visitors know; default http://localhost:port
-	Keys      keys.Files
-	APIKeys   config.Secrets // for release
-	Admit     bool           // run the admission worker here too
-	Proxies   []string       // networks whose forwarded headers are believed
+	Listen     string // public address
+	PublicURL  string // address that visitors know; default http://localhost:port
+	Keys       keys.Files
+	APIKeys    config.Secrets // for release
+	ExactPolls bool           // ask Redis at every poll
+	Admit      bool           // run the admission worker here too
+	Proxies    []string       // networks whose forwarded headers are believed
 
 	trusted []netip.Prefix // Proxies as networks
 }
@@ -76,6 +77,7 @@ func parse(args []string, env func(string) string, out io.Writer) (settings, err
 	fs.StringVar(&s.Keys.Signing, "signing-key-file", "", "Ed25519 key that signs passes, PKCS#8 PEM (default <data-dir>/signing.pem)")
 	fs.StringVar(&s.Keys.Ticket, "ticket-key-file", "", "key that signs tickets, hex (default <data-dir>/ticket.key)")
 	fs.Var(&s.APIKeys, "api-keys", "keys by which origins may release visitors, separated by commas;\nprefer the environment variable")
+	fs.BoolVar(&s.ExactPolls, "exact-polls", false, "ask Redis at every poll; otherwise most are answered from this server's\nmemory, with a bounded error (queue/recall)")
 	fs.BoolVar(&s.Admit, "admit", false, "let people in from this process too (always on with the embedded Redis)")
 	fs.StringSliceVar(&s.Proxies, "trusted-proxies", []string{"private"}, "networks of the proxies that may ask the gate and whose\nX-Forwarded-* headers are believed, such as 10.1.0.0/16;\nprivate = loopback and the networks that the internet does not route\n")
 	fs.Usage = func() { _, _ = fmt.Fprint(out, usage+fs.FlagUsages()+examples) }

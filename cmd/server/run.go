@@ -26,6 +26,7 @@ import (
 	"github.com/anteroom/anteroom/internal/store"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
+	"github.com/anteroom/anteroom/queue/recall"
 	"github.com/anteroom/anteroom/web"
 	"github.com/anteroom/anteroom/web/gate"
 )
@@ -73,11 +74,13 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 
 	p := parts{cfg: cfg, log: log, public: public, secrets: secrets, registry: registry, rdb: rdb, metrics: ops.NewRegistry()}
 	p.line = queue.New(rdb)
+	p.steps, p.polls = p.line, queue.NewGroup(p.line, storeTimeout/2)
 	p.watch = queue.NewWatch(p.line, registry.Queue, log)
 	p.over = operator.NewWatch(operator.New(rdb), registry, log)
 	if err := p.over.Look(ctx); err != nil {
 		return err
 	}
+	p.remember(group)
 	front, err := p.front()
 	if err != nil {
 		return err
@@ -110,9 +113,29 @@ type parts struct {
 	registry *rooms.Registry
 	rdb      redis.UniversalClient
 	line     *queue.Line
+	steps    web.Line   // line, with what is remembered before it
+	polls    web.Poller // likewise
 	watch    *queue.Watch
 	over     *operator.Watch
 	metrics  *prometheus.Registry
+}
+
+// remember puts this server's memory before the line, unless every poll shall be exact.
+func (p *parts) remember(group *lifecycle.Group) {
+	if p.cfg.ExactPolls {
+		return
+	}
+	memory := recall.New(p.polls, p.line, p.log, p.metrics)
+	p.steps, p.polls = recall.Steps{Line: p.line, Memory: memory}, memory
+	group.Worker("heartbeats", memory.Run)
+	group.Worker("turns", func(ctx context.Context) error {
+		return memory.Listen(ctx, p.rdb, func() (names []string) {
+			for _, r := range p.registry.All() {
+				names = append(names, r.Name)
+			}
+			return names
+		})
+	})
 }
 
 // openRooms reads the rooms file, or makes the demo room for the addresses by which a
@@ -168,7 +191,7 @@ func (p parts) front() (*web.Server, error) {
 		return nil, err
 	}
 	c := web.Config{
-		Line: p.line, Polls: queue.NewGroup(p.line, storeTimeout/2), Statuses: p.watch, Rooms: p.registry,
+		Line: p.steps, Polls: p.polls, Statuses: p.watch, Rooms: p.registry,
 		Tickets: tickets, Passes: passes, PublicURL: p.public, APIKeys: p.cfg.APIKeys, Log: p.log, Metrics: p.metrics,
 		Ready:        func(ctx context.Context) error { return p.rdb.Ping(ctx).Err() },
 		StoreTimeout: storeTimeout,

@@ -62,7 +62,7 @@ local function take(n)
   end
   if #ids == 0 then return 0, 0, 0, 0 end
   local present = redis.call('MGET', unpack(keys))
-  local slots, done, turns, places, aside, dropped = {}, {}, {}, {}, 0, 0
+  local slots, done, places, aside, dropped = {}, {}, {}, 0, 0
   for i, id in ipairs(ids) do
     if not present[i] then
       dropped = dropped + 1
@@ -80,7 +80,6 @@ local function take(n)
     redis.call('ZADD', ACTIVE, unpack(slots))
     redis.call('UNLINK', unpack(done))
     tally(places)
-    announce(turns)
   end
   return #ids, #done, aside, dropped
 end

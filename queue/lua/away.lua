@@ -4,8 +4,9 @@
 -- ARGV  7 id
 -- Returns {1} if the ticket was waiting, else {0}. Cost: O(log N).
 load()
+local waits = redis.call('ZRANK', WAITING, ARGV[7])
+if waits then turns[1] = ARGV[7] end
 save()
-if not redis.call('ZRANK', WAITING, ARGV[7]) then return { 0 } end
-announce({ ARGV[7] })
+if not waits then return { 0 } end
 redis.call('SET', ALIVE .. ARGV[7], int(now_ms - 1), 'XX', 'KEEPTTL')
 return { 1 }

@@ -2,7 +2,7 @@
 -- ticket without an alive key gets none: where the line forgot it, an exact poll puts it back.
 --
 -- ARGV  7.. two a ticket: id, for how many ms from now it counts as present
--- Returns {when the room's memory was made, µs; popped since; ms held; generation}
+-- Returns {when the room's memory was made, µs; popped and shifts since; ms held; generation}
 -- Cost: O(1) a ticket; the caller bounds the batch.
 load()
 answered()
@@ -11,4 +11,4 @@ for i = 7, #ARGV, 2 do
   redis.call('SET', ALIVE .. ARGV[i], now_ms + present, 'XX', 'PX', math.max(KEEP, present))
 end
 save()
-return { int(room.made), int(room.popped), held(), int(room.gen) }
+return { int(room.made), int(room.popped), int(room.shifts), held(), int(room.gen) }

@@ -34,7 +34,7 @@ if state then return answer(state, shown > 0 and shown or now, 0, math.floor(exp
 
 if shown > 0 then
   if not may_return(id, shown) then return answer(gone(id), 0, 0, 0, 0, 0) end
-  put(id, shown)
+  put_back(id, shown)
   return stand(shown, 0)
 end
 if redis.call('ZSCORE', SPENT, id) or redis.call('ZSCORE', ACTIVE, id) then

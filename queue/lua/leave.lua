@@ -9,10 +9,7 @@ load()
 local state = IS_FOREIGN
 if place == 0 or of_this_line(tonumber(ARGV[9]), place) then
   state = inside(id) or IS_EXPIRED
-  if redis.call('ZREM', WAITING, id) == 1 then
-    state = IS_WAITING
-    announce({ id })
-  end
+  if take_out(id) then state = IS_WAITING end
   redis.call('ZREM', ACTIVE, id)
   redis.call('UNLINK', ALIVE .. id, SINCE .. id)
   spend(id, now_ms)

@@ -24,13 +24,12 @@ if old and not taken and of_this_line(tonumber(gen), tonumber(at)) then
       redis.call('SET', SINCE .. new, redis.call('GET', SINCE .. old) or int(now_ms), 'PX', MAX_AGE)
       redis.call('UNLINK', SINCE .. old)
     end
-  elseif redis.call('ZREM', WAITING, old) == 1 or may_return(old, tonumber(at)) then
+  elseif take_out(old) or may_return(old, tonumber(at)) then
     state, place = IS_WAITING, tonumber(at)
-    put(new, place)
+    put_back(new, place)
     beat(new, 0)
   end
   if state ~= IS_EXPIRED then
-    announce({ old })
     redis.call('UNLINK', ALIVE .. old)
     spend(old, now_ms)
     redis.call('SET', MOVED .. old, '1', 'PX', int(KEEP))

@@ -3,8 +3,8 @@
 -- ARGV  7 shortest poll, ms  8 longest poll, ms  9 µs of poll interval a person ahead
 --       10.. three a ticket: id, place, generation
 -- Returns four integers a ticket: state, ahead, ms left inside, poll ms; then when the
--- room's memory was made, how many were popped since, for how many ms the line is held,
--- and the room's generation.
+-- room's memory was made, how many were popped and how many shifts there were since, for
+-- how many ms the line is held, and the room's generation. Ranks are those at the end.
 -- Cost: O(log N) a ticket; the caller bounds the batch.
 load()
 answered()
@@ -36,7 +36,7 @@ for i = 10, #ARGV, 3 do
       if state then
         say(state, 0, math.floor(expiry - now_ms), 0)
       elseif may_return(id, place) then
-        put(id, place)
+        put_back(id, place)
         wait(id, redis.call('ZRANK', WAITING, id))
       else
         say(gone(id), 0, 0, 0)
@@ -44,6 +44,15 @@ for i = 10, #ARGV, 3 do
     end
   end
 end
+-- Whoever came back in this call may have come before those who were answered already.
+if #shifts > 0 then
+  for i = 1, n, 4 do
+    if out[i] == IS_WAITING then
+      out[i + 1] = redis.call('ZRANK', WAITING, ARGV[10 + (i - 1) / 4 * 3])
+    end
+  end
+end
 save()
-out[n + 1], out[n + 2], out[n + 3], out[n + 4] = int(room.made), int(room.popped), held(), int(room.gen)
+out[n + 1], out[n + 2], out[n + 3] = int(room.made), int(room.popped), int(room.shifts)
+out[n + 4], out[n + 5] = held(), int(room.gen)
 return out

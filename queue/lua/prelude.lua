@@ -16,8 +16,8 @@ local MAX_EXACT = 9007199254740991
 local MOVED = string.gsub(ALIVE, 'alive:$', 'moved:')
 -- Prefix of when people went inside.
 local SINCE = string.gsub(ALIVE, 'alive:$', 'since:')
--- Channel of tickets to ask about exactly: when the room's memory was made, then ids.
-local TURNS = string.gsub(ALIVE, 'alive:$', 'turns')
+-- Channel of what the line did; announce says how it is written.
+local MOVES = string.gsub(ALIVE, 'alive:$', 'moves')
 -- HASH bucket → how many had waited that long when they were let in.
 local WAITS = string.gsub(ALIVE, 'alive:$', 'waits')
 -- No rule brings a ticket back a day after it was issued, so a spent id need not be
@@ -37,7 +37,7 @@ end
 local now_ms = math.floor(now / 1000)
 
 -- room is what the hash remembers: gen, floor, made (µs), last place, restored (ms),
--- polled (ms), hold (ms), bound (0 or 1), popped. changed collects what has to be written back.
+-- polled (ms), hold (ms), bound (0 or 1), popped, shifts. changed collects what has to be written back.
 local room, changed = {}, {}
 
 local function set(field, value)
@@ -45,7 +45,27 @@ local function set(field, value)
   changed[field] = int(value)
 end
 
+-- What the line did in this step, for the servers that answer polls from memory. turns are
+-- tickets to ask about exactly; shifts are places, with a sign, at which somebody came back
+-- into the line or left it other than at its head.
+local turns, shifts = {}, {}
+
+local function shift(sign, place)
+  set('shifts', room.shifts + 1)
+  shifts[#shifts + 1] = sign .. int(place)
+end
+
+-- announce tells what the line did: how far it has moved, then shifts; then turns. A lost
+-- message costs a visitor one exact poll.
+local function announce()
+  if not changed.popped and #shifts == 0 and #turns == 0 then return end
+  redis.call('PUBLISH', MOVES, table.concat({ int(room.made), int(room.popped), int(room.shifts) }, ' ') .. ';' ..
+    table.concat(shifts, ' ') .. ';' .. table.concat(turns, ' '))
+  turns, shifts = {}, {}
+end
+
 local function save()
+  announce()
   local args = {}
   for field, value in pairs(changed) do
     args[#args + 1] = field
@@ -63,10 +83,10 @@ local function hold_admission()
 end
 
 local function load()
-  local v = redis.call('HMGET', ROOM, 'gen', 'floor', 'made', 'last', 'restored', 'polled', 'hold', 'bound', 'popped')
+  local v = redis.call('HMGET', ROOM, 'gen', 'floor', 'made', 'last', 'restored', 'polled', 'hold', 'bound', 'popped', 'shifts')
   room.gen, room.floor, room.made, room.last = tonumber(v[1] or 0), tonumber(v[2] or 0), tonumber(v[3] or 0), tonumber(v[4] or 0)
   room.restored, room.polled, room.hold, room.bound = tonumber(v[5] or 0), tonumber(v[6] or 0), tonumber(v[7] or 0), tonumber(v[8] or 0)
-  room.popped = tonumber(v[9] or 0)
+  room.popped, room.shifts = tonumber(v[9] or 0), tonumber(v[10] or 0)
   -- A clock that went back must not hold the line for that long.
   if room.hold - now_ms > KEEP + SETTLE then set('hold', now_ms + SETTLE) end
   local seen = tonumber(ARGV[3])
@@ -141,6 +161,22 @@ local function put(id, place)
   if place > room.last then set('last', place) end
 end
 
+-- put_back is put for a ticket that comes back to its place among others.
+local function put_back(id, place)
+  put(id, place)
+  shift('+', place)
+end
+
+-- take_out takes a ticket out of the line; false when it was not there.
+local function take_out(id)
+  local place = redis.call('ZSCORE', WAITING, id)
+  if not place then return false end
+  redis.call('ZREM', WAITING, id)
+  shift('-', tonumber(place))
+  turns[#turns + 1] = id
+  return true
+end
+
 -- interval tells a ticket when to poll next: ARGV[a] shortest ms, ARGV[a+1] longest
 -- ms, ARGV[a+2] microseconds for each person ahead.
 local function interval(ahead, a)
@@ -173,13 +209,6 @@ end
 local function pace_save(tat)
   local ttl = math.ceil((tat - now) / 1000) + 1000
   redis.call('SET', PACE, int(tat), 'PX', int(math.max(ttl, 1000)))
-end
-
--- announce tells servers that answer polls from memory to ask about tickets exactly: it is
--- their turn, or they are not in line any more. A lost message costs a visitor one exact
--- interval at most.
-local function announce(ids)
-  redis.call('PUBLISH', TURNS, int(room.made) .. ' ' .. table.concat(ids, ' '))
 end
 
 local function held() return math.max(0, room.hold - now_ms) end

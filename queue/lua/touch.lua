@@ -31,7 +31,7 @@ for i = 7, #ARGV, 6 do
       spend(id, expiry)
     end
   elseif gen == room.gen and ends > now_ms and not redis.call('ZSCORE', SPENT, id) and not redis.call('ZSCORE', ACTIVE, id) then
-    redis.call('ZREM', WAITING, id)
+    take_out(id)
     redis.call('UNLINK', ALIVE .. id)
     redis.call('ZADD', ACTIVE, int(ends), id)
     spend(id, ends)

@@ -13,3 +13,6 @@ func NewAt(exact Poller, line Line, log *slog.Logger, reg prometheus.Registerer,
 	c.now = now
 	return c
 }
+
+// Moved takes a message as Listen would.
+func (c *Recall) Moved(channel, payload string) { c.moved(channel, payload) }

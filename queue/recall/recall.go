@@ -14,7 +14,7 @@ import (
 
 // What bounds the error, and the delay of a heartbeat.
 const (
-	MemoryPolls = 5                      // answers from memory between two exact ones
+	MemoryPolls = 11                     // answers from memory between two exact ones
 	ExactEvery  = 60 * time.Second       // and for no longer than this
 	FreshFor    = 2 * time.Second        // without a word of the line no answer comes from memory
 	FlushEvery  = 500 * time.Millisecond // heartbeats are written behind
@@ -98,15 +98,14 @@ func (c *Recall) remembered(r *room, at queue.Room, t queue.Ticket, now time.Tim
 	if !known || !e.good(t, seen.Mark, at.Rules, now) {
 		return queue.Standing{}, false
 	}
-	ahead := e.aheadAt(seen.Mark)
-	if ahead < nearPeople || time.Duration(ahead)*plan.PerPerson < nearWait {
+	if !e.move(seen.Mark, &r.moves) || e.shown < nearPeople || time.Duration(e.shown)*plan.PerPerson < nearWait {
 		return queue.Standing{}, false
 	}
-	e.shown, e.polls, e.polled = ahead, e.polls+1, now
+	e.polls, e.polled = e.polls+1, now
 	s.tickets[t.ID] = e
-	after := plan.After(ahead)
+	after := plan.After(e.shown)
 	s.beats = append(s.beats, queue.Beat{ID: t.ID, PollAfter: after})
-	return queue.Standing{State: queue.Waiting, Ahead: ahead, PollAfter: after, Generation: seen.Generation, Mark: seen.Mark}, true
+	return queue.Standing{State: queue.Waiting, Ahead: e.shown, PollAfter: after, Generation: seen.Generation, Mark: seen.Mark}, true
 }
 
 // remember keeps an exact answer, and gives it with a number that has not risen.
@@ -123,7 +122,7 @@ func (c *Recall) remember(r *room, t queue.Ticket, s queue.Standing, now time.Ti
 	if e, known := sh.tickets[t.ID]; known && e.place == t.Place && e.mark.Made == s.Mark.Made {
 		shown = min(shown, e.shown)
 	}
-	sh.tickets[t.ID] = ticket{place: t.Place, ahead: s.Ahead, shown: shown, mark: s.Mark, exact: now, polled: now}
+	sh.tickets[t.ID] = ticket{place: t.Place, ahead: s.Ahead, mark: s.Mark, shown: shown, exact: now, polled: now}
 	s.Ahead = shown
 	return s
 }

@@ -15,6 +15,7 @@ type room struct {
 	rules  atomic.Pointer[queue.Rules]
 	latest atomic.Pointer[heard]
 	pace   atomic.Pointer[paced]
+	moves  moves
 	shards [shards]shard
 }
 
@@ -59,13 +60,13 @@ func (r *room) seen(now time.Time) (queue.Seen, bool) {
 }
 
 // hear takes a word of the line. Answers may overtake one another: of two with the same
-// memory the later one is the one that saw more go. A line that went back, in a failover that
+// memory the later one is the one that saw more happen. A line that went back, in a failover that
 // lost its last moments, is believed when the old word is no longer fresh.
 func (r *room) hear(s queue.Seen, at time.Time) {
 	next := &heard{s, at}
 	for {
 		h := r.latest.Load()
-		if h != nil && at.Sub(h.at) <= FreshFor && (s.Mark.Made < h.Mark.Made || s.Mark.Made == h.Mark.Made && s.Mark.Popped < h.Mark.Popped) {
+		if h != nil && at.Sub(h.at) <= FreshFor && (s.Mark.Made < h.Mark.Made || s.Mark.Made == h.Mark.Made && s.Mark.Before(h.Mark)) {
 			return
 		}
 		if h != nil && h.Seen == s && at.Sub(h.at) < FlushEvery/2 {
@@ -74,6 +75,15 @@ func (r *room) hear(s queue.Seen, at time.Time) {
 		if r.latest.CompareAndSwap(h, next) {
 			return
 		}
+	}
+}
+
+// told takes what a step announced. It says nothing of holds and generations: those are as
+// they were heard last.
+func (r *room) told(m queue.Moves, at time.Time) {
+	r.moves.add(m)
+	if h := r.latest.Load(); h != nil && h.Mark.Made == m.Mark.Made {
+		r.hear(queue.Seen{Mark: m.Mark, Held: h.Held, Generation: h.Generation}, at)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"hash/maphash"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -73,8 +72,8 @@ func (c *Recall) sweep() {
 	c.m.tickets.Set(float64(left))
 }
 
-// Listen forgets the tickets whose turn it is until ctx ends. What is not heard, while
-// Redis is away, is asked about at the next exact poll.
+// Listen hears what the line does until ctx ends. What is not heard, while Redis is away, is
+// asked about exactly.
 func (c *Recall) Listen(ctx context.Context, rdb redis.UniversalClient, names func() []string) error {
 	var sub *redis.PubSub
 	for channels := []string(nil); ; {
@@ -85,7 +84,7 @@ func (c *Recall) Listen(ctx context.Context, rdb redis.UniversalClient, names fu
 			}
 			channels, sub = now, rdb.Subscribe(ctx, now...)
 		}
-		if !c.hearTurns(ctx, sub.Channel()) {
+		if !c.hearMoves(ctx, sub.Channel()) {
 			_ = sub.Close()
 			return nil
 		}
@@ -95,14 +94,14 @@ func (c *Recall) Listen(ctx context.Context, rdb redis.UniversalClient, names fu
 func channelsOf(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = queue.TurnsChannel(n)
+		out[i] = queue.MovesChannel(n)
 	}
 	slices.Sort(out)
 	return out
 }
 
-// hearTurns takes messages for about a minute; false when ctx ended.
-func (c *Recall) hearTurns(ctx context.Context, messages <-chan *redis.Message) bool {
+// hearMoves takes messages for about a minute; false when ctx ended.
+func (c *Recall) hearMoves(ctx context.Context, messages <-chan *redis.Message) bool {
 	again := time.NewTimer(time.Minute)
 	defer again.Stop()
 	for {
@@ -115,23 +114,26 @@ func (c *Recall) hearTurns(ctx context.Context, messages <-chan *redis.Message) 
 			if !open {
 				return ctx.Err() == nil
 			}
-			c.turns(m.Channel, m.Payload)
+			c.moved(m.Channel, m.Payload)
 		}
 	}
 }
 
-// turns forgets the tickets of one message.
-func (c *Recall) turns(channel, payload string) {
-	name := strings.TrimSuffix(strings.TrimPrefix(channel, "anteroom:{"), "}:turns")
+// moved takes one message. One that cannot be read is dropped: a gap is noticed by the next.
+func (c *Recall) moved(channel, payload string) {
+	name := strings.TrimSuffix(strings.TrimPrefix(channel, "anteroom:{"), "}:moves")
 	v, ok := c.rooms.Load(name)
 	if !ok {
 		return
 	}
-	made, ids, _ := strings.Cut(payload, " ")
-	if _, err := strconv.ParseInt(made, 10, 64); err != nil {
+	m, err := queue.ParseMoves(payload)
+	if err != nil {
+		c.log.Debug("a message of the line was not read", "room", name, "error", err)
 		return
 	}
-	for id := range strings.FieldsSeq(ids) {
-		v.(*room).forget(queue.ID(id), maphash.String(c.seed, id))
+	r := v.(*room)
+	for _, id := range m.Turns {
+		r.forget(id, maphash.String(c.seed, string(id)))
 	}
+	r.told(m, c.now())
 }

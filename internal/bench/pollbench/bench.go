@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"math/rand/v2"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/anteroom/anteroom/internal/bench/load"
 	"github.com/anteroom/anteroom/queue"
@@ -14,7 +14,7 @@ type bench struct {
 	cfg      settings
 	redis    *load.Redis
 	request  load.Request
-	subjects []load.Subject // plain, alone, grouped
+	subjects []load.Subject // plain, alone, grouped, memory
 }
 
 func newBench(ctx context.Context, cfg settings) (*bench, error) {
@@ -43,7 +43,10 @@ func (b *bench) start(ctx context.Context) error {
 		return err
 	}
 	b.request = polls(tokens)
-	grouped, err := b.launch(order{Kind: "grouped", Redis: b.redis.URL}, load.Profiles{CPU: b.cfg.Profile})
+	if _, err := b.launch(order{Kind: "memory", Redis: b.redis.URL}, load.Profiles{CPU: b.cfg.Profile}); err != nil {
+		return err
+	}
+	grouped, err := b.launch(order{Kind: "grouped", Redis: b.redis.URL}, load.Profiles{})
 	if err != nil {
 		return err
 	}
@@ -69,14 +72,15 @@ func (b *bench) launch(o order, p load.Profiles) (*load.Server, error) {
 	return s, nil
 }
 
-// polls ask for the tickets at random, with the headers that a browser's fetch would send,
-// in short.
+// polls ask for one ticket after the other, as a crowd does in which each waits for its next
+// poll, with the headers that a browser's fetch would send, in short.
 func polls(tokens []string) load.Request {
+	var next atomic.Uint64
 	return func(b []byte, host string) []byte {
 		b = append(b, "GET /v1/rooms/"+roomName+"/ticket HTTP/1.1\r\nHost: "...)
 		b = append(b, host...)
 		b = append(b, "\r\nAccept: application/json\r\nAuthorization: Bearer "...)
-		b = append(b, tokens[rand.IntN(len(tokens))]...) //nolint:gosec // no secret
+		b = append(b, tokens[next.Add(1)%uint64(len(tokens))]...)
 		return append(b, "\r\n\r\n"...)
 	}
 }

@@ -50,7 +50,7 @@ func parse(args []string) (settings, error) {
 	f.Float64Var(&c.Load.Seconds, "seconds", 3, "measured time a server and round")
 	f.IntVar(&c.Load.Rounds, "rounds", 5, "rounds; medians are reported")
 	f.StringVar(&c.Out, "out", "", "Markdown `file` whose section takes the result")
-	f.StringVar(&c.Profile, "profile", "", "`file` for a CPU profile of the grouped server")
+	f.StringVar(&c.Profile, "profile", "", "`file` for a CPU profile of the server with a memory")
 	f.BoolVar(&c.Serve, "serve", false, "be a server (used by the program itself)")
 	_ = f.MarkHidden("serve")
 	if err := f.Parse(args); err != nil {

@@ -9,7 +9,7 @@ import (
 
 var section = load.Section{Mark: "pollbench", Title: "Polls"}
 
-// table is the report in Markdown: rows are plain, alone, grouped.
+// table is the report in Markdown: rows are plain, alone, grouped, memory.
 func table(cfg settings, redis string, rows []load.Row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "`go run ./internal/bench/pollbench --waiting %d --connections %d --seconds %g --rounds %d` %s\n\n",
@@ -22,8 +22,8 @@ func table(cfg settings, redis string, rows []load.Row) string {
 			w.Median(load.Round.ServerMicros), w.Median(load.Round.RedisMicros),
 			w.Median(load.Millis(0.5)), w.Median(load.Millis(0.99)))
 	}
-	grouped := rows[2]
-	fmt.Fprintf(&b, "\nBudgets: grouped of alone %s, grouped of plain %s.\n",
-		load.Verdict(grouped.Over(rows[1]), 1.5), load.Verdict(grouped.Over(rows[0]), 0.6))
+	grouped, memory := rows[2], rows[3]
+	fmt.Fprintf(&b, "\nBudgets: grouped of alone %s, grouped of plain %s, memory of plain %s.\n",
+		load.Verdict(grouped.Over(rows[1]), 1.5), load.Verdict(grouped.Over(rows[0]), 0.6), load.Verdict(memory.Over(rows[0]), 0.85))
 	return b.String()
 }

@@ -15,12 +15,13 @@ import (
 	"github.com/anteroom/anteroom/internal/store"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
+	"github.com/anteroom/anteroom/queue/recall"
 	"github.com/anteroom/anteroom/web"
 )
 
 // order is what a server is told to be.
 type order struct {
-	Kind   string      // plain, alone, grouped
+	Kind   string      // plain, alone, grouped, memory
 	Redis  string      // URL, unless plain
 	Answer load.Answer // of plain
 }
@@ -35,7 +36,7 @@ func handler(text json.RawMessage, address string) (http.Handler, error) {
 	switch o.Kind {
 	case "plain":
 		return load.Plain("/v1/rooms/{room}/ticket", o.Answer), nil
-	case "alone", "grouped":
+	case "alone", "grouped", "memory":
 		return o.front(address)
 	default:
 		return nil, fmt.Errorf("no server is called %q", o.Kind)
@@ -68,8 +69,13 @@ func (o order) front(address string) (http.Handler, error) {
 	watch := queue.NewWatch(line, registry.Queue, log)
 	go func() { _ = watch.Run(context.Background()) }()
 	polls := web.Poller(queue.NewGroup(line, storeTimeout))
-	if o.Kind == "alone" {
+	switch o.Kind {
+	case "alone":
 		polls = alone{line}
+	case "memory":
+		memory := recall.New(polls, line, log, prometheus.NewRegistry())
+		go func() { _ = memory.Run(context.Background()) }()
+		polls = memory
 	}
 	return web.New(web.Config{
 		Line: line, Polls: polls, Statuses: watch, Rooms: registry, Tickets: tickets, Passes: passes,
