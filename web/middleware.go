@@ -36,12 +36,21 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		began := time.Now()
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		next.ServeHTTP(ww, r)
-		route := chi.RouteContext(r.Context()).RoutePattern()
-		if route == "" {
-			route = "other"
-		}
+		route := pattern(chi.RouteContext(r.Context()))
 		s.metrics.observe(r.Method, route, ww.Status(), time.Since(began))
 	})
+}
+
+// pattern is the template of the route that answered. Routes here are whole paths; only the
+// handler of another package may have routers of its own.
+func pattern(c *chi.Context) string {
+	switch len(c.RoutePatterns) {
+	case 0:
+		return "other"
+	case 1:
+		return c.RoutePatterns[0]
+	}
+	return c.RoutePattern()
 }
 
 // secureHeaders gives all answers the same values, which are made once.
@@ -68,8 +77,9 @@ func limitBody(most int64) func(http.Handler) http.Handler {
 // sameOrigin lets pages of this site and of the room's targets act for their visitors,
 // and refuses those of any other site. Requests that no browser page sent carry no Origin.
 func (s *Server) sameOrigin(next http.Handler) http.Handler {
+	vary := []string{"Origin"}[:1:1]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Add("Vary", "Origin")
+		w.Header()["Vary"] = vary // the first who says what the answer depends on
 		origin := r.Header.Get("Origin")
 		switch {
 		case origin == "" || s.own(r, origin):

@@ -26,7 +26,8 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, s.standing(room, at, t.Target))
+	out := s.standing(room, at, t.Target)
+	return writeStanding(w, &out)
 }
 
 // ask polls the line for a ticket. A place that is gone is an error here: the visitor

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -50,19 +51,25 @@ func BenchmarkPoll(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	token, err := tickets.Sign(queue.Ticket{Room: "sale", Generation: 1, ID: tickets.DeriveID("sale", "s", 0), Place: 1_764_556_800_000_000, Target: "https://shop.test/cart"})
-	if err != nil {
-		b.Fatal(err)
+	bearers := make([][]string, 200_000) // a ticket that asks again and again is slowed
+	for i := range bearers {
+		id := tickets.DeriveID("sale", strconv.Itoa(i), 0)
+		token, err := tickets.Sign(queue.Ticket{Room: "sale", Generation: 1, ID: id, Place: 1_764_556_800_000_000, Target: "https://shop.test/cart"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		bearers[i] = []string{"Bearer " + token}
 	}
 	handler := web.New(web.Config{
 		Polls: far{}, Rooms: rooms.Fixed(all...), Statuses: far{}, Tickets: tickets, Passes: passes,
 		PublicURL: &url.URL{Scheme: "https", Host: "queue.test"}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	}).Handler()
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "https://queue.test/v1/rooms/sale/ticket", nil)
-	r.Header.Set("Authorization", "Bearer "+token)
-	w := sink{http.Header{}}
+	w, next := sink{http.Header{}}, 0
 	b.ReportAllocs()
 	for b.Loop() {
+		next = (next + 1) % len(bearers)
+		r.Header["Authorization"] = bearers[next]
 		clear(w.header)
 		handler.ServeHTTP(w, r)
 	}

@@ -30,39 +30,46 @@ func (s *Server) Handler() http.Handler {
 	r.Get(page.StaticPrefix+"theme/{name}", s.handle(s.themeCSS))
 	r.Handle(page.StaticPrefix+"*", page.Static())
 
-	r.Route("/v1/rooms/{room}", func(r chi.Router) {
+	// Whole paths, not routers in routers: each level costs the most frequent requests.
+	r.Group(func(r chi.Router) {
 		r.Use(s.sameOrigin)
-		r.Get("/", s.handle(s.status))
-		r.Get("/challenge", s.handle(s.challenge))
-		r.Post("/release", s.handle(s.release))
-		if s.Gate != nil {
-			r.Post("/redeem", s.handle(s.redeem))
-			r.Post("/check", s.handle(s.check))
-		}
-		r.Route("/ticket", func(r chi.Router) {
-			r.Post("/", s.handle(s.join))
-			r.Get("/", s.handle(s.poll))
-			r.Delete("/", s.handle(s.leave))
-			r.Post("/claim", s.handle(s.claim))
-			r.Post("/away", s.handle(s.away))
-			r.Post("/resume", s.handle(s.offerJSON))
-			r.Options("/*", s.preflight)
-		})
-	})
-	r.Route("/r/{room}", func(r chi.Router) {
-		r.Use(s.sameOrigin)
-		r.Get("/", s.handle(s.queuePage))
-		r.Head("/", s.handle(s.queuePage))
-		r.Post("/join", s.handle(s.joinForm))
-		r.Post("/claim", s.handle(s.claimForm))
-		r.Post("/leave", s.handle(s.leaveForm))
-		r.Get("/t/{token}", s.handle(s.withoutCookies))
-		r.Post("/resume", s.handle(s.offerForm))
-		r.Get("/resume/{code}", s.handle(s.arrive))
-		r.Head("/resume/{code}", s.handle(s.arrive))
-		r.Post("/resume/{code}", s.handle(s.take))
+		s.visitorAPI(r)
+		s.pages(r)
 	})
 	return r
+}
+
+func (s *Server) visitorAPI(r chi.Router) {
+	const room = "/v1/rooms/{room}"
+	r.Get(room, s.handle(s.status))
+	r.Get(room+"/challenge", s.handle(s.challenge))
+	r.Post(room+"/release", s.handle(s.release))
+	if s.Gate != nil {
+		r.Post(room+"/redeem", s.handle(s.redeem))
+		r.Post(room+"/check", s.handle(s.check))
+	}
+	r.Post(room+"/ticket", s.handle(s.join))
+	r.Get(room+"/ticket", s.handle(s.poll))
+	r.Delete(room+"/ticket", s.handle(s.leave))
+	r.Post(room+"/ticket/claim", s.handle(s.claim))
+	r.Post(room+"/ticket/away", s.handle(s.away))
+	r.Post(room+"/ticket/resume", s.handle(s.offerJSON))
+	r.Options(room+"/ticket", s.preflight)
+	r.Options(room+"/ticket/*", s.preflight)
+}
+
+func (s *Server) pages(r chi.Router) {
+	const room = "/r/{room}"
+	r.Get(room, s.handle(s.queuePage))
+	r.Head(room, s.handle(s.queuePage))
+	r.Post(room+"/join", s.handle(s.joinForm))
+	r.Post(room+"/claim", s.handle(s.claimForm))
+	r.Post(room+"/leave", s.handle(s.leaveForm))
+	r.Get(room+"/t/{token}", s.handle(s.withoutCookies))
+	r.Post(room+"/resume", s.handle(s.offerForm))
+	r.Get(room+"/resume/{code}", s.handle(s.arrive))
+	r.Head(room+"/resume/{code}", s.handle(s.arrive))
+	r.Post(room+"/resume/{code}", s.handle(s.take))
 }
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
