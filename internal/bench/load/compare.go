@@ -28,6 +28,9 @@ type Subject struct {
 	// Requests makes what it is asked in a round, counted from 0.
 	Requests func(round int) Request
 	Status   int // of each answer
+	// Warm is how many requests go before the measured ones in each round, for a server that
+	// answers what it has seen otherwise than what is new.
+	Warm int
 }
 
 // Compare loads the subjects in turn and returns a row each.
@@ -61,8 +64,14 @@ func (s Subject) measure(ctx context.Context, cfg Settings, redis *Redis, round 
 		return Round{}, err
 	}
 	defer l.Close()
-	if _, err := l.Run(ctx, warm); err != nil {
-		return Round{}, err
+	for done := 0; ; {
+		r, err := l.Run(ctx, warm)
+		if err != nil {
+			return Round{}, err
+		}
+		if done += len(r.Latencies); done >= s.Warm || len(r.Latencies) == 0 {
+			break
+		}
 	}
 	before, err := s.usage(ctx, redis)
 	if err != nil {

@@ -68,6 +68,9 @@ func (b *bench) launch(o order, p load.Profiles) (*load.Server, error) {
 		return nil, err
 	}
 	subject := load.Subject{Server: s, Status: http.StatusOK, Requests: func(int) load.Request { return b.request }}
+	if o.Kind == "memory" { // a crowd that stands there, not one that has just come
+		subject.Warm = b.cfg.Waiting
+	}
 	b.subjects = append([]load.Subject{subject}, b.subjects...)
 	return s, nil
 }
