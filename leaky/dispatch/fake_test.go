@@ -40,6 +40,7 @@ type memLedger struct {
 // entry is what the ledger knows of one job.
 type entry struct {
 	lease     time.Time
+	holder    string
 	attempts  int
 	in        time.Duration
 	reason    string
@@ -96,7 +97,7 @@ func (l *memLedger) Slot(ctx context.Context, cost int64, ahead time.Duration) (
 	return s, err
 }
 
-func (l *memLedger) Begin(ctx context.Context, id string, lease time.Duration) (s dispatch.Start, err error) {
+func (l *memLedger) Begin(ctx context.Context, id, holder string, lease time.Duration) (s dispatch.Start, err error) {
 	err = l.do(ctx, func(now time.Time) {
 		e := l.of(id)
 		switch {
@@ -104,10 +105,10 @@ func (l *memLedger) Begin(ctx context.Context, id string, lease time.Duration) (
 			s.State = dispatch.WasDone
 		case e.cancelled:
 			s.State = dispatch.Cancelled
-		case e.lease.After(now):
+		case e.lease.After(now) && e.holder != holder:
 			s = dispatch.Start{State: dispatch.Busy, Until: e.lease.Sub(now)}
 		default:
-			e.lease = now.Add(lease)
+			e.lease, e.holder = now.Add(lease), holder
 		}
 	})
 	return s, err

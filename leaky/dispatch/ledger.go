@@ -12,9 +12,9 @@ type Ledger interface {
 	// Slot takes the next place in the pace for work of a cost, if that place is at most
 	// ahead from now; otherwise it takes none and says when to ask again.
 	Slot(ctx context.Context, cost int64, ahead time.Duration) (Slot, error)
-	// Begin asks to work on a job. If it may be run, nobody else may before lease has
-	// passed or Retry or Finish was called.
-	Begin(ctx context.Context, job string, lease time.Duration) (Start, error)
+	// Begin asks to work on a job. If it may be run, no other holder may before lease has
+	// passed or Retry or Finish was called. A holder is one job in hand of one dispatcher.
+	Begin(ctx context.Context, job, holder string, lease time.Duration) (Start, error)
 	// Retry ends the work on a job that stays in the bucket and may begin again at once,
 	// whoever comes with it. in is when that is meant to be, for those who ask for its status.
 	Retry(ctx context.Context, job string, attempts int, in time.Duration, reason string) error

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"github.com/anteroom/anteroom/leaky"
@@ -87,7 +88,7 @@ func (d *Dispatcher) begin(ctx context.Context, h *held) bool {
 	}
 	h.began = d.now()
 	start, err := step(ctx, func(ctx context.Context) (Start, error) {
-		return d.cfg.Ledger.Begin(ctx, h.job.ID, d.cfg.Timeout+leaseMargin)
+		return d.cfg.Ledger.Begin(ctx, h.job.ID, h.name, d.cfg.Timeout+leaseMargin)
 	})
 	d.heard("begin", err)
 	switch {
@@ -132,6 +133,6 @@ func (d *Dispatcher) read(ctx, settle context.Context, line bucket.Line, from bu
 			d.discard(settle, from, item, err)
 			continue
 		}
-		d.window.add(&held{item: item, reader: from, job: j})
+		d.window.add(&held{item: item, reader: from, job: j, name: rand.Text()})
 	}
 }

@@ -16,7 +16,8 @@ type held struct {
 	item   *bucket.Item
 	reader bucket.Reader
 	job    *job.Job
-	began  time.Time // when Begin said Run; the lease counts from then
+	name   string    // of this job in hand, for the lease: a job that was lost and comes back is another
+	began  time.Time // when Begin was asked; the lease counts from then
 }
 
 // orderKey is what jobs that are delivered one after the other have in common. A key orders
