@@ -39,6 +39,10 @@ type Config struct {
 	// Window is how many jobs of a line are in hand at most, those under way included.
 	// Default 256, at least twice the concurrency. Their bytes are bounded too: see MostHeld.
 	Window int
+	// LeaseMargin is how much longer than Timeout a job is kept from other dispatchers: for
+	// its slot before, for the Ledger after, and for a process that was stopped for a while.
+	// What a dispatcher that was killed had under way is tried again after both. Default 30 s.
+	LeaseMargin time.Duration
 	// Drain is how long attempts may go on after Run was told to stop. Default 10 s.
 	Drain time.Duration
 
@@ -61,6 +65,7 @@ func (c Config) withDefaults() Config {
 	}
 	byDefault(&c.Timeout, 30*time.Second)
 	byDefault(&c.Drain, 10*time.Second)
+	byDefault(&c.LeaseMargin, 30*time.Second)
 	c.Burst = max(c.Burst, 1)
 	c.Breaker.Concurrency = max(c.Breaker.Concurrency, 1)
 	if c.High == 0 && c.Normal == 0 {

@@ -9,15 +9,8 @@ import (
 	"github.com/anteroom/anteroom/leaky/bucket"
 )
 
-const (
-	// leaseMargin is how much longer than an attempt the lease of its job is: waiting for
-	// the slot before, telling the Ledger after, and a process that was stopped for a while.
-	leaseMargin = 30 * time.Second
-	// patience is how long after Begin an attempt must have begun.
-	patience = 10 * time.Second
-	// busyNap is how often a job is asked for that another dispatcher works on.
-	busyNap = time.Second
-)
+// busyNap is how often a job is asked for that another dispatcher works on.
+const busyNap = time.Second
 
 // loop chooses jobs and starts their attempts until ctx ends. It alone takes slots, so at
 // most one is taken for nothing when the process ends.
@@ -88,7 +81,7 @@ func (d *Dispatcher) begin(ctx context.Context, h *held) bool {
 	}
 	h.began = d.now()
 	start, err := step(ctx, func(ctx context.Context) (Start, error) {
-		return d.cfg.Ledger.Begin(ctx, h.job.ID, h.name, d.cfg.Timeout+leaseMargin)
+		return d.cfg.Ledger.Begin(ctx, h.job.ID, h.name, d.cfg.Timeout+d.cfg.LeaseMargin)
 	})
 	d.heard("begin", err)
 	switch {

@@ -33,7 +33,7 @@ func (d *Dispatcher) open(item *bucket.Item) (*job.Job, error) {
 
 // attempt makes one attempt at its slot and settles what came of it.
 func (d *Dispatcher) attempt(ctx context.Context, h *held, permit *leaky.Permit, s slot) {
-	inTime := d.awaitSlot(ctx, s, h.began.Add(patience))
+	inTime := d.awaitSlot(ctx, s, h.began.Add(d.cfg.LeaseMargin/3))
 	if !inTime || !d.breaker.StillGood(permit) || h.item.IsLost() {
 		d.breaker.Report(permit, leaky.Neutral, 0, "")
 		d.unsent(ctx, h, 0, "held back before it was sent")
