@@ -148,6 +148,19 @@ func (l *memLedger) Gate(ctx context.Context) (g dispatch.Gate, err error) {
 	return g, err
 }
 
+func (l *memLedger) Revive(ctx context.Context, id string, _ time.Duration) (revived bool, err error) {
+	err = l.do(ctx, func(time.Time) {
+		if e := l.of(id); e.state == dispatch.StateDead {
+			*e, revived = entry{}, true
+		}
+	})
+	return revived, err
+}
+
+func (l *memLedger) Confirm(ctx context.Context, _ string) error {
+	return l.do(ctx, func(time.Time) {})
+}
+
 // target is a destination in memory: a Deliverer that notes what arrives and asks answer.
 type target struct {
 	answer func(ctx context.Context, d deliver.Delivery) deliver.Result

@@ -31,6 +31,10 @@ var (
 	gateLua string
 	//go:embed lua/switch.lua
 	switchLua string
+	//go:embed lua/revive.lua
+	reviveLua string
+	//go:embed lua/confirm.lua
+	confirmLua string
 
 	slotScript   = redis.NewScript(preludeLua + slotLua)
 	beginScript  = redis.NewScript(preludeLua + beginLua)
@@ -39,6 +43,9 @@ var (
 	pauseScript  = redis.NewScript(preludeLua + pauseLua)
 	gateScript   = redis.NewScript(preludeLua + gateLua)
 	switchScript = redis.NewScript(preludeLua + switchLua)
+	reviveScript = redis.NewScript(preludeLua + reviveLua)
+
+	confirmScript = redis.NewScript(preludeLua + confirmLua)
 )
 
 // Errors of this package.
@@ -73,7 +80,10 @@ type Ledger struct {
 	keep     int64 // ms
 }
 
-var _ dispatch.Ledger = (*Ledger)(nil)
+var (
+	_ dispatch.Ledger  = (*Ledger)(nil)
+	_ dispatch.Reviver = (*Ledger)(nil)
+)
 
 // New is the ledger of one queue. The error wraps ErrConfig.
 func New(rdb redis.Scripter, queue string, o Options) (*Ledger, error) {
@@ -170,6 +180,16 @@ func orUnknown(reason string) string {
 		return "no reason was given"
 	}
 	return reason
+}
+
+// Revive implements dispatch.Reviver.
+func (l *Ledger) Revive(ctx context.Context, job string, hold time.Duration) (bool, error) {
+	return reviveScript.Run(ctx, l.rdb, []string{keyJob(l.queue, job), keyHeld(l.queue)}, job, hold.Milliseconds(), l.keep).Bool()
+}
+
+// Confirm implements dispatch.Reviver.
+func (l *Ledger) Confirm(ctx context.Context, job string) error {
+	return confirmScript.Run(ctx, l.rdb, []string{keyJob(l.queue, job)}).Err()
 }
 
 func (l *Ledger) ask(ctx context.Context, script *redis.Script, keys []string, args ...any) ([]any, error) {

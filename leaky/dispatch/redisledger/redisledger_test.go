@@ -239,6 +239,41 @@ func TestGate_SwitchesAndPauses(t *testing.T) {
 	})
 }
 
+func TestRevive_OnlyWhatIsDeadAndOnce(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		l, queue := open(t, rdb, redisledger.Options{Rate: 1})
+		ctx := t.Context()
+		revive := func(job string, hold time.Duration, want bool) {
+			t.Helper()
+			if got, err := l.Revive(ctx, job, hold); got != want || err != nil {
+				t.Errorf("revive %s: %v, %v; want %v", job, got, err, want)
+			}
+		}
+		if err := errors.Join(l.Finish(ctx, "dead", dispatch.StateDead, 5, "attempts"), l.Finish(ctx, "sent", dispatch.StateDelivered, 1, "")); err != nil {
+			t.Fatal(err)
+		}
+		revive("sent", time.Minute, false)
+		revive("forgotten", time.Minute, true)
+		revive("dead", 0, true)           // and then its replay is killed
+		revive("dead", time.Minute, true) // so it can be repeated
+		revive("dead", time.Minute, false)
+		if err := l.Confirm(ctx, "dead"); err != nil {
+			t.Fatal(err)
+		}
+		revive("dead", time.Minute, false)
+		if n := rdb.ZCard(ctx, "anteroom:{q:"+queue+"}:held").Val(); n != 2 {
+			t.Errorf("%d jobs take room, want the two that were revived", n)
+		}
+		if s := begin(t, l, "dead", "a", time.Minute); s.State != dispatch.Run {
+			t.Errorf("a revived job: %+v, want run", s)
+		}
+		if err := l.Confirm(ctx, "dead"); err != nil || rdb.HGet(ctx, "anteroom:{q:"+queue+"}:job:dead", "state").Val() != "running" {
+			t.Errorf("a confirmation that comes late changes a job that runs: %v", err)
+		}
+	})
+}
+
 // What belongs to a job or to the pace does not stay for ever.
 func TestKeys_HaveTTLs(t *testing.T) {
 	t.Parallel()
