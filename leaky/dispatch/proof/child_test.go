@@ -81,12 +81,12 @@ func child(text string) error {
 
 // process is a dispatcher that runs.
 type process struct {
-	t   *testing.T
+	t   testing.TB
 	cmd *exec.Cmd
 }
 
 // spawn starts a dispatcher, which ends with the test at the latest.
-func spawn(t *testing.T, does task) *process {
+func spawn(t testing.TB, does task) *process {
 	t.Helper()
 	text, err := json.Marshal(does)
 	if err != nil {

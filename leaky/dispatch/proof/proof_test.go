@@ -2,7 +2,6 @@ package proof_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,14 +24,15 @@ import (
 
 // stage is a queue with its bucket, its Redis and its receiver; dispatchers are processes.
 type stage struct {
-	t        *testing.T
+	t        testing.TB
 	bucket   *membucket.Bucket
+	server   *redistest.Server
 	redis    *redis.Client
 	receiver *jobreceiver.Receiver
 	task     task
 }
 
-func newStage(t *testing.T, partitions int, session time.Duration, answer http.HandlerFunc) *stage {
+func newStage(t testing.TB, partitions int, session time.Duration, answer http.HandlerFunc) *stage {
 	t.Helper()
 	server := redistest.Start(t)
 	receiver, err := jobreceiver.New(secret, answer)
@@ -51,7 +50,7 @@ func newStage(t *testing.T, partitions int, session time.Duration, answer http.H
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{t: t, bucket: membucket.New(partitions), redis: server.Client(t), receiver: receiver}
+	s := &stage{t: t, bucket: membucket.New(partitions), server: server, redis: server.Client(t), receiver: receiver}
 	served := make(chan struct{})
 	go func() {
 		remote.Serve(listener, s.bucket, session)
@@ -75,115 +74,6 @@ func (s *stage) put(n int) {
 		}
 		if err := s.bucket.Put(s.t.Context(), bucket.Normal, bucket.Record{ID: j.ID, Value: value}); err != nil {
 			s.t.Fatal(err)
-		}
-	}
-}
-
-// play is a run of TestPace, its times counted from the first arrival.
-type play struct {
-	jobs                                  int
-	scaleOut, stop, resume, kill, scaleIn time.Duration
-	session, timeout, margin              time.Duration
-	used                                  float64 // at least so much of the pace
-	busiest                               int     // at most so many in a second
-}
-
-const rate = 100
-
-// The receiver of a queue at 100 a second sees that pace and no more through 1, 3 and again
-// 1 dispatchers, of which one is stopped (SIGSTOP) for a while and one is killed (SIGKILL).
-// ANTEROOM_PROOF=long is the run of 80 s that holds the figures of the design; the short
-// one leaves room for a machine that has other things to do.
-func TestPace_ThroughScaleOutAStopAndAKill(t *testing.T) {
-	p := play{
-		jobs: 1000, scaleOut: time.Second, stop: 2 * time.Second, resume: 3500 * time.Millisecond, kill: 5 * time.Second, scaleIn: 6 * time.Second,
-		session: time.Second, timeout: 3 * time.Second, margin: 3 * time.Second, used: 0.9, busiest: rate + rate/10,
-	}
-	if os.Getenv("ANTEROOM_PROOF") == "long" {
-		p = play{
-			jobs: 8000, scaleOut: 10 * time.Second, stop: 15 * time.Second, resume: 25 * time.Second, kill: 30 * time.Second, scaleIn: 45 * time.Second,
-			session: 6 * time.Second, timeout: 15 * time.Second, margin: 30 * time.Second, used: 0.99, busiest: rate + 1,
-		}
-	} else if testing.Short() {
-		t.Skip("takes 15 s")
-	}
-	s := newStage(t, 6, p.session, func(http.ResponseWriter, *http.Request) {
-		time.Sleep(time.Duration(5+rand.IntN(40)) * time.Millisecond)
-	})
-	s.task.Rate, s.task.Concurrency, s.task.Timeout, s.task.LeaseMargin = rate, 20, p.timeout, p.margin
-	s.put(p.jobs)
-	killed := s.act(p)
-	all := s.receiver.Arrivals()
-	got := jobreceiver.Summarize(all)
-	busy := all[:min(len(all), p.jobs-2*s.task.Concurrency)] // what the killed one had under way comes last
-	used := jobreceiver.Used(busy, rate)
-	t.Logf("%v; used %.2f %% of the pace", got, 100*used)
-	if got.Jobs != p.jobs || got.Forged != 0 {
-		t.Errorf("%d of %d jobs arrived, %d signatures are not valid", got.Jobs, p.jobs, got.Forged)
-	}
-	if got.Busiest > p.busiest || used < p.used {
-		t.Errorf("busiest second %d, at most %d is promised; used %.4f of the pace, %.2f is promised", got.Busiest, p.busiest, used, p.used)
-	}
-	s.onlyFromTheKill(all, killed)
-}
-
-// act plays p and waits for the last job. It gives the moment of the kill.
-func (s *stage) act(p play) (killed time.Time) {
-	s.t.Helper()
-	a := spawn(s.t, s.task)
-	if !s.receiver.Await(30*time.Second, func(all []jobreceiver.Arrival) bool { return len(all) > 0 }) {
-		s.t.Fatal("nothing arrived within 30 s")
-	}
-	start := s.receiver.Arrivals()[0].At
-	at := func(d time.Duration) { time.Sleep(time.Until(start.Add(d))) }
-	at(p.scaleOut)
-	b, c := spawn(s.t, s.task), spawn(s.t, s.task)
-	at(p.stop)
-	b.signal(syscall.SIGSTOP)
-	at(p.resume)
-	b.signal(syscall.SIGCONT)
-	at(p.kill)
-	c.kill()
-	killed = time.Now()
-	at(p.scaleIn)
-	b.end()
-	if !s.receiver.Await(3*time.Minute, func(all []jobreceiver.Arrival) bool {
-		return len(all) >= p.jobs && jobreceiver.Jobs(all) == p.jobs
-	}) {
-		s.t.Errorf("%d of %d jobs arrived", jobreceiver.Jobs(s.receiver.Arrivals()), p.jobs)
-	}
-	s.settled()
-	a.end()
-	return killed
-}
-
-// settled waits until the bucket holds no job that is not done.
-func (s *stage) settled() {
-	s.t.Helper()
-	s.await("every job to be done", func() bool { return s.left() == 0 })
-}
-
-// left is how many jobs the bucket holds.
-func (s *stage) left() int64 {
-	s.t.Helper()
-	all, err := s.bucket.Backlog(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return all[bucket.High].Records + all[bucket.Normal].Records + all[bucket.Later].Records
-}
-
-// await waits for what nothing tells of.
-func (s *stage) await(what string, is func() bool) {
-	s.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(2 * time.Minute)
-	for !is() {
-		select {
-		case <-deadline:
-			s.t.Fatalf("waited in vain for %s; the bucket holds %d jobs", what, s.left())
-		case <-tick.C:
 		}
 	}
 }
@@ -255,4 +145,35 @@ func listen(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *jobreceiv
 	far := httptest.NewServer(receiver)
 	t.Cleanup(far.Close)
 	return far, receiver
+}
+
+// settled waits until the bucket holds no job that is not done.
+func (s *stage) settled() {
+	s.t.Helper()
+	s.await("every job to be done", func() bool { return s.left() == 0 })
+}
+
+// left is how many jobs the bucket holds.
+func (s *stage) left() int64 {
+	s.t.Helper()
+	all, err := s.bucket.Backlog(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all[bucket.High].Records + all[bucket.Normal].Records + all[bucket.Later].Records
+}
+
+// await waits for what nothing tells of.
+func (s *stage) await(what string, is func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(2 * time.Minute)
+	for !is() {
+		select {
+		case <-deadline:
+			s.t.Fatalf("waited in vain for %s; the bucket holds %d jobs", what, s.left())
+		case <-tick.C:
+		}
+	}
 }
