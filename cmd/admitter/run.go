@@ -63,7 +63,7 @@ func parse(args []string, env func(string) string, out io.Writer) (config.Common
 // run admits until ctx ends. ready, if not nil, is called when the worker begins.
 //
 //	admission.Worker ──▶ queue.Line ──▶ Redis
-//	operator ──▶ ops listener ──▶ metrics, pprof
+//	operator ──▶ ops listener ──▶ metrics, pprof, readiness
 func run(ctx context.Context, cfg config.Common, errOut io.Writer, ready func()) error {
 	log := cfg.Logger(errOut)
 	store.LogTo(log)
@@ -92,7 +92,8 @@ func run(ctx context.Context, cfg config.Common, errOut io.Writer, ready func())
 	line := queue.New(rdb)
 	group.Worker("admission", admission.NewWorker(line, registry.Queue, log, metrics).Run)
 	group.Worker("history", history.NewRecorder(history.NewStore(rdb), line, registry.All, log).Run)
-	if _, err := group.ServeOps(ops.NewServer(metrics), cfg.OpsListen); err != nil {
+	reachable := func(ctx context.Context) error { return rdb.Ping(ctx).Err() }
+	if _, err := group.ServeOps(ops.NewServer(metrics, reachable), cfg.OpsListen); err != nil {
 		return err
 	}
 	log.Info("admitting", "rooms", len(registry.All()), "redis", store.Redact(cfg.RedisURL))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,6 +118,47 @@ func await(t *testing.T, line *queue.Line, room queue.Room, active, waiting int6
 		case <-tick.C:
 		}
 	}
+}
+
+// Readiness turns while Redis is away and comes back with it, and the process lives on.
+func TestRun_ReadinessFollowsRedis(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, "--redis-url="+server.URL(), "--rooms="+roomsFile(t, "name: a, capacity: 1, rate: 1/s"), "--ops-listen="+address)
+	becomes := func(want int) {
+		t.Helper()
+		deadline := time.After(20 * time.Second)
+		tick := time.NewTicker(20 * time.Millisecond) // nothing tells of it
+		defer tick.Stop()
+		for got := 0; got != want; {
+			answer, err := http.Get("http://" + address + "/readyz")
+			if err == nil {
+				got = answer.StatusCode
+				_ = answer.Body.Close()
+			}
+			select {
+			case <-deadline:
+				t.Fatalf("/readyz is %d, %v; want %d", got, err, want)
+			case <-tick.C:
+			}
+		}
+	}
+	becomes(http.StatusOK)
+	server.Kill()
+	becomes(http.StatusServiceUnavailable)
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	becomes(http.StatusOK)
+	http.DefaultClient.CloseIdleConnections()
 }
 
 func TestRun_SaysWhyItCannotStart(t *testing.T) {
