@@ -23,6 +23,7 @@ const (
 
 // Config is what Middleware needs to know. Store, Checks and OnError are required.
 type Config struct {
+	// Store counts. Around it, a refused.Store answers floods of refused callers by itself.
 	Store limit.Store
 	// Checks are the limits of a request, the narrowest first; none lets it pass. An error is
 	// answered 400: the request has no usable key.
@@ -83,28 +84,38 @@ func (d *door) admit(w http.ResponseWriter, r *http.Request) bool {
 	if len(checks) == 0 {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), d.Timeout)
-	defer cancel()
-	decision, err := d.Store.All(ctx, checks)
+	decision, err := d.decide(r, checks)
 	d.Observe(decision, err)
 	if err != nil {
 		return d.withoutStore(w, r, err)
 	}
 	d.away.set(false, func() { d.Logger.Info("the store of the limits is back") })
-	for _, c := range checks {
-		if c.Limit.Rule().Name == decision.Rule {
-			d.Fields.write(w.Header(), c.Limit.Rule(), decision)
-			break
-		}
-	}
+	d.Fields.write(w.Header(), checks, decision)
 	if decision.Allowed || d.Shadow {
 		return true
 	}
 	refuse(w, problem{
 		Status: http.StatusTooManyRequests, Type: "/problems/rate-limit", Title: "Too many requests",
-		Detail: "The limit " + decision.Rule + " is used up. Try again after the seconds that Retry-After says.", Rule: decision.Rule,
-	}, max(1, ceilSeconds(decision.RetryAfter)))
+		Detail: "The limit that rule names is used up. Try again after the seconds that Retry-After says.", Rule: decision.Rule,
+	}, RetryAfter(decision))
 	return false
+}
+
+// knower is a store that may know a refusal without asking, as refused.Store does.
+type knower interface {
+	Known([]limit.Check) (limit.Decision, bool)
+}
+
+// decide asks the store, unless it is known that it would refuse.
+func (d *door) decide(r *http.Request, checks []limit.Check) (limit.Decision, error) {
+	if k, ok := d.Store.(knower); ok {
+		if decision, ok := k.Known(checks); ok {
+			return decision, nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), d.Timeout)
+	defer cancel()
+	return d.Store.All(ctx, checks)
 }
 
 // withoutStore applies OnError. A caller's own mistake is told as such.

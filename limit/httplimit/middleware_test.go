@@ -6,11 +6,14 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/anteroom/anteroom/limit"
 	"github.com/anteroom/anteroom/limit/httplimit"
+	"github.com/anteroom/anteroom/limit/memory"
+	"github.com/anteroom/anteroom/limit/refused"
 )
 
 // fake is a store whose answer the test decides.
@@ -66,7 +69,7 @@ func TestMiddleware_AnswersByTheDecision(t *testing.T) {
 		retry   string
 		fields  map[string]string
 	}{
-		"allowed":                {fake{allowed, nil}, httplimit.Config{OnError: httplimit.FailClosed, Fields: httplimit.Triple | httplimit.Legacy}, 200, true, "", map[string]string{"RateLimit": `"api";r=7;t=2`, "RateLimit-Policy": `"api";q=10;w=60`, "RateLimit-Remaining": "7", "X-RateLimit-Reset": "2"}},
+		"allowed":                {fake{allowed, nil}, httplimit.Config{OnError: httplimit.FailClosed, Fields: httplimit.Triple | httplimit.Legacy}, 200, true, "", map[string]string{"RateLimit": `"api";r=7;t=2`, "RateLimit-Policy": `"api";q=100;w=60`, "RateLimit-Remaining": "7", "X-RateLimit-Reset": "2"}},
 		"refused":                {fake{refused, nil}, httplimit.Config{OnError: httplimit.FailOpen}, 429, false, "3", map[string]string{"RateLimit": `"api";r=0;t=6`, "X-RateLimit-Limit": "", "Cache-Control": "no-store", "Content-Type": "application/problem+json"}},
 		"refused in the shadow":  {fake{refused, nil}, httplimit.Config{OnError: httplimit.FailClosed, Shadow: true}, 200, true, "", nil},
 		"store away, closed":     {fake{limit.Decision{}, limit.ErrStore}, httplimit.Config{OnError: httplimit.FailClosed}, 503, false, "1", nil},
@@ -109,6 +112,57 @@ func TestNew_WantsAChoice(t *testing.T) {
 	}
 }
 
+// The answer names the rule that refused, and the policies of all.
+func TestMiddleware_SeveralLimits(t *testing.T) {
+	t.Parallel()
+	all, err := limit.New(limit.Rule{Name: "all", Algorithm: limit.GCRA, Rate: limit.Rate{Count: 9, Per: 500 * time.Millisecond}, Burst: 2, MaxCost: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := rule(t)
+	store := memory.New(memory.WithClock(func() int64 { return 1 }))
+	c := httplimit.Config{Store: store, OnError: httplimit.FailClosed, Checks: func(*http.Request) ([]limit.Check, error) {
+		return []limit.Check{{Limit: user, Key: "k", Cost: 1}, {Limit: all, Key: "global", Cost: 1}}, nil
+	}}
+	for i, want := range []int{200, 200, 429, 429} {
+		w, _ := ask(t, c)
+		if w.Code != want || w.Header().Get("RateLimit-Policy") != `"api";q=100;w=60, "all";q=9;w=1` || !strings.HasPrefix(w.Header().Get("RateLimit"), `"all";r=`) {
+			t.Errorf("call %d: status %d, %v; want %d by all", i, w.Code, w.Header(), want)
+		}
+		if want == 429 && (w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), `"rule":"all"`)) {
+			t.Errorf("call %d: Retry-After %q, %s; want 1 and the rule", i, w.Header().Get("Retry-After"), w.Body)
+		}
+	}
+	if d, err := store.Peek(t.Context(), user, "k"); err != nil || d.Remaining != 8 {
+		t.Errorf("refused calls took from the other limit: %d remain, %v; want 8", d.Remaining, err)
+	}
+}
+
+// RL-07: less than a second left is told as a second, never as 0, and is a refusal.
+func TestMiddleware_RL07_FractionsAreRoundedUp(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]string{time.Microsecond: "1", 400 * time.Millisecond: "1", time.Second: "1", time.Second + 1: "2"} {
+		w, reached := ask(t, httplimit.Config{Store: &fake{decision: limit.Decision{RetryAfter: wait, Rule: "api"}}, OnError: httplimit.FailOpen})
+		if got := w.Header().Get("Retry-After"); got != want || reached || w.Code != 429 {
+			t.Errorf("%v left: status %d, Retry-After %s; want 429, %s", wait, w.Code, got, want)
+		}
+	}
+}
+
+// A caller who is known to be refused does not reach the store.
+func TestMiddleware_KnownRefusalsAskNobody(t *testing.T) {
+	t.Parallel()
+	inner := &fake{decision: limit.Decision{RetryAfter: time.Hour, Rule: "api"}}
+	c := httplimit.Config{Store: refused.New(inner, 0, nil), OnError: httplimit.FailOpen}
+	l := rule(t)
+	c.Checks = func(*http.Request) ([]limit.Check, error) { return []limit.Check{{Limit: l, Key: "k", Cost: 1}}, nil }
+	ask(t, c)
+	inner.err = limit.ErrStore
+	if w, _ := ask(t, c); w.Code != 429 {
+		t.Errorf("status %d while the store is away, want 429 from memory", w.Code)
+	}
+}
+
 func BenchmarkRefused(b *testing.B) {
 	l, err := limit.New(limit.Rule{Name: "api", Algorithm: limit.GCRA, Rate: limit.Rate{Count: 100, Per: time.Minute}, Burst: 10, MaxCost: 5})
 	if err != nil {
@@ -116,7 +170,7 @@ func BenchmarkRefused(b *testing.B) {
 	}
 	checks := []limit.Check{{Limit: l, Key: "k", Cost: 1}}
 	door, err := httplimit.New(httplimit.Config{
-		Store: &fake{limit.Decision{Limit: 10, RetryAfter: time.Second, Rule: "api"}, nil}, OnError: httplimit.FailClosed,
+		Store: refused.New(&fake{limit.Decision{Limit: 10, RetryAfter: time.Hour, Rule: "api"}, nil}, 0, nil), OnError: httplimit.FailClosed,
 		Checks: func(*http.Request) ([]limit.Check, error) { return checks, nil },
 	})
 	if err != nil {
