@@ -110,9 +110,10 @@ func (c Config) apart(cost int64) time.Duration {
 	return time.Duration(float64(cost) / c.Rate * float64(time.Second))
 }
 
-// tolerance is how late after its slot an attempt may begin: less than one slot, so that no
-// second has more than the rate and one; 15 ms where slots lie far apart, and 5 ms where
-// they lie so close that no timer hits them.
+// tolerance is how late after its slot an attempt may begin. A second has more than the rate
+// and one only if a job is late by a whole slot, so a part of that is left to the way to the
+// receiver; 15 ms are enough where slots lie far apart, and 5 ms are needed where they lie so
+// close that no timer hits them.
 func (c Config) tolerance() time.Duration {
-	return min(max(c.apart(4)/5, 5*time.Millisecond), 15*time.Millisecond)
+	return min(max(c.apart(7)/10, 5*time.Millisecond), 15*time.Millisecond)
 }
