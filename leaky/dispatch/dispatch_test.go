@@ -15,6 +15,7 @@ import (
 
 	"github.com/anteroom/anteroom/internal/jobreceiver"
 	"github.com/anteroom/anteroom/leaky/bucket"
+	"github.com/anteroom/anteroom/leaky/bucket/membucket"
 	"github.com/anteroom/anteroom/leaky/deliver"
 	"github.com/anteroom/anteroom/leaky/dispatch"
 	"github.com/anteroom/anteroom/leaky/job"
@@ -199,6 +200,56 @@ func TestDispatch_CancelledAndFinishedJobsAreNotSent(t *testing.T) {
 		}
 		if n := w.left(bucket.Normal); n != 0 {
 			t.Errorf("%d jobs are left", n)
+		}
+	})
+}
+
+// A dear job that comes by the slot of a cheap one, which was done, pays the difference.
+func TestDispatch_DearJobsPayWhatTheyCost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10)
+		w.bucket = membucket.New(1)
+		w.cfg.Bucket = w.bucket
+		n := 0
+		w.put(bucket.Normal, "n", 60, func(j *job.Job) {
+			if n++; n%2 == 0 {
+				j.Cost = 5
+			} else {
+				w.ledger.of(j.ID).state = dispatch.StateDelivered
+			}
+		})
+		_, stop := w.run()
+		defer stop()
+		time.Sleep(time.Minute)
+		got := jobreceiver.Summarize(w.target.seen())
+		if got.Jobs != 30 || got.Shortest < 450*time.Millisecond || got.Took > 16*time.Second {
+			t.Errorf("%v; want 30 jobs that cost half a second each", got)
+		}
+	})
+}
+
+// A pause costs no attempt, but no job outlives its deadline in it.
+func TestDispatch_ADeadlineEndsInAPauseToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10)
+		w.cfg.Retry.Deadline = 5 * time.Minute
+		w.target.answer = func(_ context.Context, d deliver.Delivery) deliver.Result {
+			if d.ID == "n0" {
+				return paused(10 * time.Minute)
+			}
+			return ok
+		}
+		w.put(bucket.Normal, "n", 3, nil)
+		_, stop := w.run()
+		defer stop()
+		time.Sleep(30 * time.Minute)
+		if dead := w.dead(); len(dead) != 1 || dead[0].ID != "n0" || dead[0].Dead != "deadline" || dead[0].Attempts != 0 {
+			t.Errorf("dead letters: %+v", dead)
+		}
+		if a, b := w.ledger.look("n1"), w.ledger.look("n2"); a.state != dispatch.StateDelivered || b.state != dispatch.StateDelivered {
+			t.Errorf("the others: %+v, %+v", a, b)
 		}
 	})
 }
