@@ -1,12 +1,12 @@
 package web
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 	"time"
 
+	"github.com/anteroom/anteroom/limit/clientkey"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/web/gate"
 )
@@ -78,26 +78,9 @@ func leaveBody(w http.ResponseWriter, r *http.Request) {
 }
 
 // peer is the address of the one who asks.
-func peer(r *http.Request) netip.Addr {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return addr.Unmap().WithZone("")
-}
+func peer(r *http.Request) netip.Addr { return clientkey.Peer(r) }
 
-func (s *Server) trusted(addr netip.Addr) bool {
-	for _, p := range s.TrustedProxies {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return false
-}
+func (s *Server) trusted(addr netip.Addr) bool { return s.proxies.Trusts(addr) }
 
 // ownHeaders sets every header that the gate owns, empty where it has nothing to say, and the
 // pass's cookie.

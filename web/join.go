@@ -65,6 +65,9 @@ func (s *Server) takePlace(w http.ResponseWriter, r *http.Request, room rooms.Ro
 		if wanted == "" {
 			wanted = t.Target
 		}
+		if err := s.Limits.poll(r.Context(), t.ID); err != nil {
+			return joined{}, err
+		}
 		got, err := s.askPlace(r, room, t.ID, &t)
 		if err != nil {
 			return joined{}, err
@@ -79,6 +82,9 @@ func (s *Server) takePlace(w http.ResponseWriter, r *http.Request, room rooms.Ro
 	}
 	if state := s.shut(room); state != "" {
 		return joined{Joined: queue.Joined{Standing: queue.Standing{State: state}}}, nil
+	}
+	if err := s.pass(r, doorJoin, room); err != nil {
+		return joined{}, err
 	}
 	if err := s.checkProof(r, room, body.Proof); err != nil {
 		return joined{}, err

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/queue"
@@ -17,10 +16,8 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return errRejoin
 	}
-	if ok, wait := s.polls.allow(t.ID); !ok {
-		p := errTooOften
-		p.RetryAfterS = int(wait/time.Second) + 1
-		return p
+	if err := s.Limits.poll(r.Context(), t.ID); err != nil {
+		return err
 	}
 	at, err := s.ask(r, room, t)
 	if err != nil {

@@ -45,6 +45,9 @@ var (
 	errCrossSite = problem{Status: 403, Type: "/problems/cross-site", Title: "Cross-site request", Detail: "Another site's page may not act for a visitor here."}
 	errStore     = problem{Status: 503, Type: "/problems/store-away", Title: "The line is out of reach", Detail: "The place is kept. Try again shortly.", RetryAfterS: 2}
 	errTooOften  = problem{Status: 429, Type: "/problems/too-often", Title: "Asked too often", Detail: "Your place is kept. Ask again when poll_after_ms says; asking more often is not faster."}
+	errBusyDoor  = problem{Status: 429, Type: "/problems/too-many", Title: "Too many at once", Detail: "Too many came from your address or to this room at once. Try again after the seconds that Retry-After says."}
+	errNoPolicy  = problem{Status: 404, Type: "/problems/unknown-policy", Title: "Unknown policy", Detail: "No policy of the limits file has this name."}
+	errCheck     = problem{Status: 400, Type: "/problems/check", Title: "Bad check"}
 	errProof     = problem{Status: 403, Type: "/problems/proof-needed", Title: "Proof needed", Detail: "This room asks for a little work first: solve what GET …/challenge gives, and send it as proof. Each solution counts once."}
 	errForwarded = problem{Status: 400, Type: "/problems/forwarded", Title: "No request", Detail: "The forwarded headers do not say what the visitor asked for."}
 	errPeer      = problem{Status: 403, Type: "/problems/peer", Title: "Unknown proxy", Detail: "Only trusted proxies may ask the gate; --trusted-proxies names them."}

@@ -64,7 +64,7 @@ func (s *Server) ownAddress(r *http.Request) bool {
 	if path == "/gate" || strings.HasPrefix(path, envoyPrefix+"/") {
 		return s.trusted(peer(r))
 	}
-	return strings.EqualFold(r.Host, s.PublicURL.Host) && (path == "/.well-known/jwks.json" || path == "/healthz" || path == "/readyz")
+	return strings.EqualFold(r.Host, s.PublicURL.Host) && (path == "/.well-known/jwks.json" || path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/v1/limits/"))
 }
 
 // behind decides about a request of a proxied site.

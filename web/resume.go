@@ -109,6 +109,9 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.pass(r, doorResume, room); err != nil {
+		return err
+	}
 	id := s.Tickets.DeriveID(room.Name, queue.NewSecret(), 0)
 	ctx, cancel := s.store(r)
 	defer cancel()

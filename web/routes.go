@@ -44,6 +44,7 @@ func (s *Server) visitorAPI(r chi.Router) {
 	r.Get(room, s.handle(s.status))
 	r.Get(room+"/challenge", s.handle(s.challenge))
 	r.Post(room+"/release", s.handle(s.release))
+	r.Post("/v1/limits/{policy}", s.handle(s.checkLimit))
 	if s.Gate != nil {
 		r.Post(room+"/redeem", s.handle(s.redeem))
 		r.Post(room+"/check", s.handle(s.check))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anteroom/anteroom/internal/proof"
 	"github.com/anteroom/anteroom/internal/rooms"
+	"github.com/anteroom/anteroom/limit/clientkey"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
 	"github.com/anteroom/anteroom/web/gate"
@@ -63,7 +64,10 @@ type Config struct {
 	PublicURL *url.URL
 	// TrustedProxies may ask the gate about other requests and name their visitors' addresses.
 	TrustedProxies []netip.Prefix
-	// APIKeys are what origins show to release a visitor; none refuses all.
+	// Limits, optional, are those of our doors and of /v1/limits. Without it this server counts
+	// for itself, by the built-in policies.
+	Limits *Limits
+	// APIKeys are what origins show to release a visitor or check a limit; none refuses all.
 	APIKeys []string
 	// Ready is asked by /readyz.
 	Ready func(ctx context.Context) error
@@ -82,7 +86,7 @@ type Server struct {
 	metrics httpMetrics
 	apiKeys [][32]byte
 	origins origins
-	polls   *meter
+	proxies clientkey.Proxies
 	proofs  *proof.Issuer
 }
 
@@ -91,7 +95,10 @@ func New(c Config) *Server {
 	if c.StoreTimeout == 0 {
 		c.StoreTimeout = 400 * time.Millisecond
 	}
-	s := &Server{Config: c, metrics: newHTTPMetrics(c.Metrics), apiKeys: hashKeys(c.APIKeys), polls: newMeter()}
+	s := &Server{Config: c, metrics: newHTTPMetrics(c.Metrics), apiKeys: hashKeys(c.APIKeys), proxies: clientkey.Listed(c.TrustedProxies)}
+	if s.Limits == nil {
+		s.Limits = limitsInProcess(c.Metrics)
+	}
 	if c.Tickets != nil {
 		s.proofs = proof.New(c.Tickets.Key("proof"))
 	}

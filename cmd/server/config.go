@@ -13,6 +13,7 @@ import (
 
 	"github.com/anteroom/anteroom/internal/config"
 	"github.com/anteroom/anteroom/internal/keys"
+	"github.com/anteroom/anteroom/web"
 )
 
 // settings is everything that the server is told.
@@ -24,6 +25,7 @@ type settings struct {
 	APIKeys    config.Secrets // for release
 	ExactPolls bool           // ask Redis at every poll
 	Admit      bool           // run the admission worker here too
+	LimitsFile string         // policies of rate limits; empty = the built-in ones of our doors
 	Proxies    []string       // networks whose forwarded headers are believed
 
 	trusted []netip.Prefix // Proxies as networks
@@ -49,7 +51,8 @@ DESCRIPTION
 
   Every flag has an environment variable: --redis-url is ANTEROOM_REDIS_URL.
 
-  SIGHUP reads the rooms file again; a bad file keeps the old rooms and says why.
+  SIGHUP reads the rooms file and the limits file again; a bad file keeps what was in force
+  and says why.
   SIGINT and SIGTERM finish the requests in flight, for at most 10 seconds; a second one
   ends the program at once.
 
@@ -76,10 +79,11 @@ func parse(args []string, env func(string) string, out io.Writer) (settings, err
 	fs.StringVar(&s.Keys.DataDir, "data-dir", "anteroom-data", "folder of the keys and of the embedded Redis")
 	fs.StringVar(&s.Keys.Signing, "signing-key-file", "", "Ed25519 key that signs passes, PKCS#8 PEM (default <data-dir>/signing.pem)")
 	fs.StringVar(&s.Keys.Ticket, "ticket-key-file", "", "key that signs tickets, hex (default <data-dir>/ticket.key)")
-	fs.Var(&s.APIKeys, "api-keys", "keys by which origins may release visitors, separated by commas;\nprefer the environment variable")
+	fs.Var(&s.APIKeys, "api-keys", "keys by which origins may release visitors and services may check limits,\nseparated by commas; prefer the environment variable")
 	fs.BoolVar(&s.ExactPolls, "exact-polls", false, "ask Redis at every poll; otherwise most are answered from this server's\nmemory, with a bounded error (queue/recall)")
 	fs.BoolVar(&s.Admit, "admit", false, "let people in from this process too (always on with the embedded Redis)")
 	fs.StringSliceVar(&s.Proxies, "trusted-proxies", []string{"private"}, "networks of the proxies that may ask the gate and whose\nX-Forwarded-* headers are believed, such as 10.1.0.0/16;\nprivate = loopback and the networks that the internet does not route\n")
+	fs.StringVar(&s.LimitsFile, "limits", "", "limits file (YAML) of POST /v1/limits/<policy> and of the server's own doors;\nread again on SIGHUP")
 	fs.Usage = func() { _, _ = fmt.Fprint(out, usage+fs.FlagUsages()+examples) }
 	err := config.Parse(fs, args, env, out, s.problems)
 	return s, err
@@ -97,6 +101,13 @@ func (s *settings) problems() []string {
 		}
 	}
 	p = append(p, s.proxyProblems()...)
+	if s.LimitsFile != "" {
+		if _, err := web.ReadLimits(s.LimitsFile); err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") { // one problem of the file each
+				p = append(p, "--limits: "+line)
+			}
+		}
+	}
 	if s.PublicURL != "" {
 		u, err := url.Parse(s.PublicURL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/anteroom/anteroom/internal/rooms"
 	operator "github.com/anteroom/anteroom/internal/settings"
 	"github.com/anteroom/anteroom/internal/store"
+	"github.com/anteroom/anteroom/limit/redislimit"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
 	"github.com/anteroom/anteroom/queue/recall"
@@ -65,7 +66,8 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 	}
 	registry.WarnThemes(log)
 	group := lifecycle.New(ctx, log)
-	group.OnHangup(func() { registry.Refresh(log) })
+	var front *web.Server // there before the first hangup is acted on
+	group.OnHangup(func() { reread(cfg, registry, front, log) })
 	rdb, closeStore, err := openStore(ctx, cfg, log, group)
 	if err != nil {
 		return err
@@ -73,16 +75,12 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 	defer closeStore()
 
 	p := parts{cfg: cfg, log: log, public: public, secrets: secrets, registry: registry, rdb: rdb, metrics: ops.NewRegistry()}
-	p.line = queue.New(rdb)
-	p.steps, p.polls = p.line, queue.NewGroup(p.line, storeTimeout/2)
-	p.watch = queue.NewWatch(p.line, registry.Queue, log)
-	p.over = operator.NewWatch(operator.New(rdb), registry, log)
+	p.connect()
 	if err := p.over.Look(ctx); err != nil {
 		return err
 	}
 	p.remember(group)
-	front, err := p.front()
-	if err != nil {
+	if front, err = p.front(); err != nil {
 		return err
 	}
 	group.Worker("watch", p.watch.Run)
@@ -104,6 +102,14 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 	return group.Run()
 }
 
+// reread takes what has changed in the files.
+func reread(cfg settings, registry *rooms.Registry, front *web.Server, log *slog.Logger) {
+	registry.Refresh(log)
+	if cfg.LimitsFile != "" {
+		front.Limits.Reload(cfg.LimitsFile, log)
+	}
+}
+
 // parts is what the front is made of.
 type parts struct {
 	cfg      settings
@@ -118,6 +124,14 @@ type parts struct {
 	watch    *queue.Watch
 	over     *operator.Watch
 	metrics  *prometheus.Registry
+}
+
+// connect makes what speaks to Redis. It asks nothing yet.
+func (p *parts) connect() {
+	p.line = queue.New(p.rdb)
+	p.steps, p.polls = p.line, queue.NewGroup(p.line, storeTimeout/2)
+	p.watch = queue.NewWatch(p.line, p.registry.Queue, p.log)
+	p.over = operator.NewWatch(operator.New(p.rdb), p.registry, p.log)
 }
 
 // remember puts this server's memory before the line, unless every poll shall be exact.
@@ -196,12 +210,29 @@ func (p parts) front() (*web.Server, error) {
 		Ready:        func(ctx context.Context) error { return p.rdb.Ping(ctx).Err() },
 		StoreTimeout: storeTimeout,
 	}
+	if c.Limits, err = p.limits(tickets); err != nil {
+		return nil, err
+	}
 	c.Gate = gate.New(gate.Config{Line: p.line, Rooms: p.registry, Statuses: p.watch, Passes: passes, Log: p.log, Metrics: p.metrics})
 	c.TrustedProxies = p.cfg.trusted
 	if p.cfg.RoomsFile == "" {
 		c.Home = newShop(passes, asked{c.Gate, p.registry})
 	}
 	return web.New(c), nil
+}
+
+// limits are kept in Redis, so that all servers count together. The tag puts them into one
+// slot of a cluster: a policy's rules are decided in one step.
+func (p parts) limits(tickets *queue.Signer) (*web.Limits, error) {
+	limits, err := web.NewLimits(redislimit.New(p.rdb, redislimit.WithPrefix("anteroom:limit"), redislimit.WithTag("limits")), tickets.Key("limits"), 0, p.metrics)
+	if err != nil || p.cfg.LimitsFile == "" {
+		return limits, err
+	}
+	own, err := web.ReadLimits(p.cfg.LimitsFile)
+	if err != nil {
+		return nil, err
+	}
+	return limits, limits.Set(own)
 }
 
 // asked is the online check of a shop in this process.

@@ -54,10 +54,7 @@ func NewDecider(store limit.Store, keys *clientkey.Keys, timeout time.Duration) 
 // they wrap ErrPart, limit.ErrCost or the context's own. A store that is away is no error:
 // the policy says what then holds, after the timeout at first, and at once from then on.
 func (d *Decider) Decide(ctx context.Context, p *Policy, values Values, cost int64) (Verdict, error) {
-	checks, err := p.Checks(d.keys, values, cost)
-	if err == nil {
-		err = limit.ValidateChecks(checks)
-	}
+	checks, err := d.checks(p, values, cost)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -73,6 +70,20 @@ func (d *Decider) Decide(ctx context.Context, p *Policy, values Values, cost int
 	}
 	v.Pass = v.Allowed || p.Mode == Shadow
 	return v, nil
+}
+
+// Valid tells what Decide would say of a caller's mistakes, and takes nothing.
+func (d *Decider) Valid(p *Policy, values Values, cost int64) error {
+	_, err := d.checks(p, values, cost)
+	return err
+}
+
+func (d *Decider) checks(p *Policy, values Values, cost int64) ([]limit.Check, error) {
+	checks, err := p.Checks(d.keys, values, cost)
+	if err != nil {
+		return nil, err
+	}
+	return checks, limit.ValidateChecks(checks)
 }
 
 // errPaused means that the store failed a moment ago.

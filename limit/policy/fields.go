@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-	"golang.org/x/net/http/httpguts"
 
 	"github.com/anteroom/anteroom/limit"
 )
 
 var (
 	validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
-	validRate = regexp.MustCompile(`^(\d+)/(\d*)(ms|s|m|h|d)$`)
-	units     = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
+	// validHeader is a token of RFC 9110.
+	validHeader = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	validRate   = regexp.MustCompile(`^(\d+)/(\d*)(ms|s|m|h|d)$`)
+	units       = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
 )
 
 func (f *fileReader) policy(n *yaml.Node) *Policy {
@@ -196,7 +197,7 @@ func (f *fileReader) parts(n *yaml.Node) (out []Part) {
 
 func parsePart(text string) (Part, error) {
 	if name, ok := cutHeader(text); ok {
-		if !httpguts.ValidHeaderFieldName(name) || len(name) > 100 {
+		if !validHeader.MatchString(name) || len(name) > 100 {
 			return "", fmt.Errorf("%q is no header", name)
 		}
 		return HeaderPrefix + Part(http.CanonicalHeaderKey(name)), nil
