@@ -4,13 +4,7 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
-
-	"github.com/anteroom/anteroom/web/page"
 )
-
-// noCookies is what a browser is told that keeps none.
-const noCookies = "This browser keeps no cookies, so your place is in the address of this page: keep the page. " +
-	"To go in, allow cookies for this site; the page then goes on by itself."
 
 // withoutCookies shows where the ticket in the page's own address stands. The form that joins
 // leads here; a browser that brings the ticket's cookie goes on to the usual page at once, and
@@ -31,8 +25,9 @@ func (s *Server) withoutCookies(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.setCookie(w, ticketCookie(room.Name), token, ticketLife)
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	view := page.View{Room: room.Name, Title: room.Display(), Message: room.Message, Target: t.Target, Problem: noCookies}
+	view := s.view(r, room)
+	view.Target, view.Problem = t.Target, "no_cookies"
 	view.Standing, view.Notice = s.pageStanding(room, at)
-	s.render(w, r, http.StatusOK, page.Page(view), room.Targets...)
+	s.renderQueue(w, r, room, http.StatusOK, view)
 	return nil
 }

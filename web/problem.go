@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/anteroom/anteroom/internal/rooms"
 	"github.com/anteroom/anteroom/pass"
 	"github.com/anteroom/anteroom/queue"
 	"github.com/anteroom/anteroom/web/gate"
@@ -85,11 +86,11 @@ func (s *Server) handle(h handler) http.HandlerFunc {
 			w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfterS))
 		}
 		if pass.Navigates(r) {
-			shown := page.Notice(page.NoticeView{Title: p.Title, Text: p.Detail})
+			shown := page.Notice(page.NoticeView{Title: p.Title, Text: p.Detail, Lang: language(r)})
 			if p.Type == errNoRoom.Type {
-				shown = page.Unknown("")
+				shown = page.Unknown(language(r))
 			}
-			s.render(w, r, p.Status, shown)
+			s.render(w, r, p.Status, shown, rooms.Room{})
 			return
 		}
 		w.Header().Set("Content-Type", "application/problem+json")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -31,7 +32,9 @@ func (s *Server) queuePage(w http.ResponseWriter, r *http.Request) error {
 
 // showQueue shows the page, at its own address or in the place of a protected one.
 func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Room, target string, status int) error {
-	view := page.View{Room: room.Name, Title: room.Display(), Message: room.Message, Target: target}
+	view := s.view(r, room)
+	view.Target = target
+	s.keepLanguage(w, r)
 	t, has := s.ticket(r, room)
 	if has && view.Target == "" {
 		view.Target = t.Target
@@ -43,7 +46,7 @@ func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Ro
 	switch state := s.shut(room); {
 	case has:
 	case state != "":
-		view.Standing = &page.Standing{State: string(state)}
+		view.Standing = &page.Standing{State: string(state), OpensInS: int64(math.Ceil(opensIn(room).Seconds()))}
 	case r.URL.Query().Has("left"):
 		view.Status = string(queue.Left) // the page does not join again by itself
 	case r.URL.Query().Has("done"):
@@ -58,34 +61,48 @@ func (s *Server) showQueue(w http.ResponseWriter, r *http.Request, room rooms.Ro
 		case errors.As(err, &known) && known.State == string(queue.Moved):
 			view.Status = known.State // the page rests: the place goes on elsewhere
 		case errors.As(err, &known):
-			view.Notice = "Your earlier place has expired. You join anew."
+			view.Notice = "expired_anew"
 		case r.Context().Err() != nil:
 			return err
 		default:
-			status, view.Problem = http.StatusServiceUnavailable, "We cannot reach the line just now. Your place is kept."
+			status, view.Problem = http.StatusServiceUnavailable, "store_away"
 			w.Header().Set("Retry-After", "3")
 		}
 	}
-	s.render(w, r, status, page.Page(view), room.Targets...)
+	s.renderQueue(w, r, room, status, view)
 	return nil
+}
+
+// renderQueue shows the queue page as the room has it, or the built-in one.
+func (s *Server) renderQueue(w http.ResponseWriter, r *http.Request, room rooms.Room, status int, view page.View) {
+	shown := page.Page(view)
+	if o := s.ownPages.of(room); o != nil {
+		shown = o.Page(view)
+	}
+	s.render(w, r, status, shown, room)
 }
 
 func (s *Server) pageStanding(room rooms.Room, at queue.Standing) (*page.Standing, string) {
 	full := s.standing(room, at, "")
-	out := &page.Standing{State: string(full.State), Position: full.Position, Ahead: at.Ahead, ClaimByS: full.ClaimByS}
+	out := &page.Standing{
+		State: string(full.State), Position: full.Position, Ahead: at.Ahead, ClaimByS: full.ClaimByS, OpensInS: full.OpensInS, Near: full.Near,
+	}
+	if full.Reforming {
+		full.Notice = "reforming"
+	}
 	if full.ETA != nil {
 		out.LowS, out.HighS = full.ETA.LowS, full.ETA.HighS
 	}
 	return out, full.Notice
 }
 
-// render writes a page whose forms may lead to hosts. Pages depend on cookies, so nobody
-// keeps them.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component, hosts ...string) {
+// render writes a page whose forms may lead to the room's hosts. Pages depend on cookies, so
+// nobody keeps them.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component, room rooms.Room) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store, private")
-	h.Set("Content-Security-Policy", page.CSP(hosts...))
+	h.Set("Content-Security-Policy", page.WithImages(page.CSP(room.Targets...), logoHost(room)))
 	h.Set("X-Robots-Tag", "noindex")
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
@@ -130,8 +147,9 @@ func (s *Server) claimForm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if s.bounced(w, r, room) {
-		view := page.View{Room: room.Name, Title: room.Display(), Status: "loop"}
-		s.render(w, r, http.StatusOK, page.Page(view), room.Targets...)
+		view := s.view(r, room)
+		view.Status = "loop"
+		s.renderQueue(w, r, room, http.StatusOK, view)
 		return nil
 	}
 	return seeOther(w, r, out.Redirect)

@@ -87,7 +87,7 @@ func (s *Server) offerForm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.render(w, r, http.StatusOK, page.Offer(page.View{Room: room.Name, Title: room.Display()}, page.ResumeView{Link: out.Link, QRDataURI: out.QR, ForS: out.ForS}))
+	s.render(w, r, http.StatusOK, page.Offer(s.view(r, room), page.ResumeView{Link: out.Link, QRDataURI: out.QR, ForS: out.ForS}), room)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	s.render(w, r, http.StatusOK, page.Arrive(page.View{Room: room.Name, Title: room.Display()}, r.URL.Path))
+	s.render(w, r, http.StatusOK, page.Arrive(s.view(r, room), r.URL.Path), room)
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if got.State == queue.Expired {
-		s.render(w, r, http.StatusGone, page.Gone(page.View{Title: room.Display()}))
+		s.render(w, r, http.StatusGone, page.Gone(s.view(r, room)), room)
 		return nil
 	}
 	if _, err := s.issue(w, room, id, got, ""); err != nil {

@@ -63,6 +63,7 @@ func (s *Server) pages(r chi.Router) {
 	const room = "/r/{room}"
 	r.Get(room, s.handle(s.queuePage))
 	r.Head(room, s.handle(s.queuePage))
+	r.Get(room+"/preview", s.handle(s.preview))
 	r.Post(room+"/join", s.handle(s.joinForm))
 	r.Post(room+"/claim", s.handle(s.claimForm))
 	r.Post(room+"/leave", s.handle(s.leaveForm))

@@ -71,6 +71,8 @@ type Config struct {
 	APIKeys []string
 	// Ready is asked by /readyz.
 	Ready func(ctx context.Context) error
+	// Preview shows the states of a room's page with invented data at /r/{room}/preview.
+	Preview bool
 	// Home, optional, answers every other path: the demo shop.
 	Home http.Handler
 	Log  *slog.Logger
@@ -83,11 +85,12 @@ type Config struct {
 // Server answers HTTP. It is safe for concurrent use and owns no goroutine.
 type Server struct {
 	Config
-	metrics httpMetrics
-	apiKeys [][32]byte
-	origins origins
-	proxies clientkey.Proxies
-	proofs  *proof.Issuer
+	metrics  httpMetrics
+	apiKeys  [][32]byte
+	origins  origins
+	proxies  clientkey.Proxies
+	proofs   *proof.Issuer
+	ownPages ownPages // that operators wrote
 }
 
 // New makes a server; Handler serves it.

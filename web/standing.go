@@ -26,6 +26,7 @@ type standing struct {
 	ExpiresInS  int64       `json:"expires_in_s,omitempty"` // while active
 	Message     string      `json:"message"`                // the operator's words
 	Notice      string      `json:"notice,omitempty"`       // ours, about what has just happened
+	Reforming   bool        `json:"reforming,omitempty"`    // the line is putting itself back in order
 	Target      string      `json:"target"`
 	Ticket      string      `json:"ticket,omitempty"` // in the answer of a join
 }
@@ -46,7 +47,7 @@ func (s *Server) standing(room rooms.Room, at queue.Standing, target string) sta
 		out.KeepS = floorSeconds(room.KeepPlace)
 		out.PollAfterMS = queue.Jitter(at.PollAfter, rand.Float64()).Milliseconds() //nolint:gosec // spreads load, no secret
 		if at.Held > 0 {                                                            // a number now would be too good, and rise later
-			out.Ahead = nil
+			out.Ahead, out.Reforming = nil, true
 			out.Notice = "After a fault the line is putting itself back in order. Entry goes on in a moment."
 			break
 		}

@@ -58,6 +58,9 @@ func (s *standing) append(b []byte) []byte {
 		b = append(b, `,"notice":`...)
 		b = appendText(b, s.Notice)
 	}
+	if s.Reforming {
+		b = append(b, `,"reforming":true`...)
+	}
 	b = append(b, `,"target":`...)
 	b = appendText(b, s.Target)
 	if s.Ticket != "" {

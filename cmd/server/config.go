@@ -24,6 +24,7 @@ type settings struct {
 	Keys       keys.Files
 	APIKeys    config.Secrets // for release
 	ExactPolls bool           // ask Redis at every poll
+	Preview    bool           // pages with invented data
 	Admit      bool           // run the admission worker here too
 	LimitsFile string         // policies of rate limits; empty = the built-in ones of our doors
 	Proxies    []string       // networks whose forwarded headers are believed
@@ -81,6 +82,7 @@ func parse(args []string, env func(string) string, out io.Writer) (settings, err
 	fs.StringVar(&s.Keys.Ticket, "ticket-key-file", "", "key that signs tickets, hex (default <data-dir>/ticket.key)")
 	fs.Var(&s.APIKeys, "api-keys", "keys by which origins may release visitors and services may check limits,\nseparated by commas; prefer the environment variable")
 	fs.BoolVar(&s.ExactPolls, "exact-polls", false, "ask Redis at every poll; otherwise most are answered from this server's\nmemory, with a bounded error (queue/recall)")
+	fs.BoolVar(&s.Preview, "preview", false, "show the states of a room's page with invented data at /r/<room>/preview?state=...")
 	fs.BoolVar(&s.Admit, "admit", false, "let people in from this process too (always on with the embedded Redis)")
 	fs.StringSliceVar(&s.Proxies, "trusted-proxies", []string{"private"}, "networks of the proxies that may ask the gate and whose\nX-Forwarded-* headers are believed, such as 10.1.0.0/16;\nprivate = loopback and the networks that the internet does not route\n")
 	fs.StringVar(&s.LimitsFile, "limits", "", "limits file (YAML) of POST /v1/limits/<policy> and of the server's own doors;\nread again on SIGHUP")

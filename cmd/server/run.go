@@ -83,6 +83,7 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 	if front, err = p.front(); err != nil {
 		return err
 	}
+	front.CheckThemes(log)
 	group.Worker("watch", p.watch.Run)
 	group.Worker("settings", p.over.Run)
 	group.Worker("gate", front.Gate.Run)
@@ -105,6 +106,7 @@ func run(ctx context.Context, cfg settings, out, errOut io.Writer, ready func(pu
 // reread takes what has changed in the files.
 func reread(cfg settings, registry *rooms.Registry, front *web.Server, log *slog.Logger) {
 	registry.Refresh(log)
+	front.CheckThemes(log)
 	if cfg.LimitsFile != "" {
 		front.Limits.Reload(cfg.LimitsFile, log)
 	}
@@ -214,7 +216,7 @@ func (p parts) front() (*web.Server, error) {
 		return nil, err
 	}
 	c.Gate = gate.New(gate.Config{Line: p.line, Rooms: p.registry, Statuses: p.watch, Passes: passes, Log: p.log, Metrics: p.metrics})
-	c.TrustedProxies = p.cfg.trusted
+	c.TrustedProxies, c.Preview = p.cfg.trusted, p.cfg.Preview || p.cfg.RoomsFile == ""
 	if p.cfg.RoomsFile == "" {
 		c.Home = newShop(passes, asked{c.Gate, p.registry})
 	}

@@ -1,8 +1,6 @@
 package rooms
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"os"
@@ -21,9 +19,8 @@ type Theme struct {
 	Texts      map[string]string // words of the page that are replaced, by their key
 	CSSFile    string            // css: a file beside the rooms file
 	Template   string            // template: a file that replaces the page
-	// CSS is what CSSFile holds, and CSSName what it is served as: its name changes with it.
-	CSS     []byte
-	CSSName string
+	// CSS is what CSSFile holds.
+	CSS []byte
 	// Source is what Template holds.
 	Source string
 	// Problem says why a part of the theme does not count; the built-in page is shown then.
@@ -102,8 +99,7 @@ func loadThemes(folder string, all []Room) {
 			if err != nil {
 				problems = append(problems, err.Error())
 			} else {
-				sum := sha256.Sum256(text)
-				t.CSS, t.CSSName = text, all[i].Name+"-"+hex.EncodeToString(sum[:6])+".css"
+				t.CSS = text
 			}
 		}
 		if t.Template != "" {

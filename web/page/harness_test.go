@@ -6,16 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	browserlog "github.com/chromedp/cdproto/log"
 	cdppage "github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -97,7 +92,7 @@ func (s *site) made(method, path string) (out []call) {
 }
 
 func standing(position int) string {
-	return fmt.Sprintf(`{"state":"waiting","position":%d,"ahead":%d,"eta":{"low_s":250,"high_s":420},"poll_after_ms":500,"message":""}`, position, position-1)
+	return fmt.Sprintf(`{"state":"waiting","position":%d,"ahead":%d,"eta":{"low_s":250,"high_s":420},"poll_after_ms":500,"keep_s":600,"message":""}`, position, position-1)
 }
 
 const (
@@ -105,82 +100,6 @@ const (
 	toShop   = `{"pass":"x","redirect":"/shop","expires_in_s":60}`
 	noTicket = `{"type":"/problems/rejoin","title":"Join again"}`
 )
-
-// openBrowser starts Chromium with nothing remembered. What the page logs as an error by
-// itself, a breach of its Content-Security-Policy included, fails the test.
-func openBrowser(t *testing.T) context.Context {
-	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if at, err := exec.LookPath(name); err == nil {
-			path = at
-			break
-		}
-	}
-	if path == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("no Chromium on PATH: CI needs it")
-		}
-		t.Skip("no Chromium on PATH: install the package chromium to run this test")
-	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewExecAllocator(ctx, opts...)
-	t.Cleanup(stop)
-	return openTab(t, ctx)
-}
-
-func openTab(t *testing.T, ctx context.Context) context.Context {
-	t.Helper()
-	ctx, stop := chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	do(t, ctx, chromedp.Navigate("about:blank"))
-	err := chromedp.Listen(ctx, func(ev any) {
-		switch e := ev.(type) {
-		case *browserlog.EventEntryAdded:
-			if !strings.Contains(e.Entry.Text, "Failed to load resource") { // the test's own refusals
-				t.Errorf("the browser logs: %s", e.Entry.Text)
-			}
-		case *runtime.EventExceptionThrown:
-			t.Errorf("the script throws: %+v", e.ExceptionDetails)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ctx
-}
-
-func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// until waits for an expression to be true, on this page or one that it leads to.
-func until(t *testing.T, ctx context.Context, expression string) {
-	t.Helper()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression))
-	for err != nil && strings.Contains(err.Error(), "-32000") && ctx.Err() == nil {
-		_, err = chromedp.Run(ctx, chromedp.Poll[bool](expression))
-	}
-	if err != nil {
-		now, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.title + "\n" + document.body.innerText`))
-		t.Fatalf("waiting for %s: %v; the page shows\n%s", expression, err, now)
-	}
-}
-
-func eval[T any](t *testing.T, ctx context.Context, expression string) T {
-	t.Helper()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // cdpNewDocument runs a script in every document before the page's own.
 func cdpNewDocument(ctx context.Context, source string) (cdppage.AddScriptToEvaluateOnNewDocumentResult, error) {

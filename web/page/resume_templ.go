@@ -50,7 +50,7 @@ func Offer(v View, r ResumeView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = heading(v.word("room"), v.Title).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = heading(v, v.Title).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -72,9 +72,9 @@ func Offer(v View, r ResumeView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.word("resume_text", "n", number(r.ForS/60)))
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.fill("resume_text", map[string]any{"n": minutes(r.ForS)}))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/page/resume.templ`, Line: 18, Col: 68}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/page/resume.templ`, Line: 18, Col: 82}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {
@@ -164,7 +164,7 @@ func Offer(v View, r ResumeView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = document(v.lang(), v.word("resume_title")+" · "+v.Title, v.word("footer"), 0).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = document(v, v.word("resume_title")+" · "+v.Title, 0).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -207,7 +207,7 @@ func Arrive(v View, action string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = heading(v.word("room"), v.Title).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = heading(v, v.Title).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -269,7 +269,7 @@ func Arrive(v View, action string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = document(v.lang(), v.word("arrive_title")+" · "+v.Title, v.word("footer"), 0).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = document(v, v.word("arrive_title")+" · "+v.Title, 0).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -295,7 +295,7 @@ func Gone(v View) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = Notice(NoticeView{Title: v.word("arrive_gone_title"), Text: v.word("arrive_gone_text"), Lang: v.Lang}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Notice(NoticeView{Title: v.word("arrive_gone_title"), Text: v.word("arrive_gone_text"), Lang: v.Lang, Theme: v.Theme}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

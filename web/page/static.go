@@ -4,10 +4,15 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io/fs"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
 )
 
 // StaticPrefix is where Static is mounted.
@@ -18,21 +23,29 @@ var files embed.FS
 
 // assets are the files by their hashed name, paths their addresses by file; both are
 // read-only.
-var assets, paths = hashAssets()
+var assets, paths = makeAssets()
 
 type asset struct {
 	data  []byte
 	media string
 }
 
-func hashAssets() (byName map[string]asset, byFile map[string]string) {
+const (
+	mediaCSS = "text/css; charset=utf-8"
+	mediaJS  = "text/javascript; charset=utf-8"
+)
+
+// makeAssets makes the sources small, once at start: what a phone loads has no comments, and
+// what a person reads has them.
+func makeAssets() (byName map[string]asset, byFile map[string]string) {
 	byName, byFile = map[string]asset{}, map[string]string{}
-	for file, media := range map[string]string{
-		"queue.css": "text/css; charset=utf-8", "queue.js": "text/javascript; charset=utf-8",
-	} {
-		data, err := files.ReadFile("static/" + file)
+	small := minify.New()
+	small.AddFunc("text/css", css.Minify)
+	small.AddFunc("text/javascript", js.Minify)
+	for file, media := range map[string]string{"queue.css": mediaCSS, "queue.js": mediaJS, "proof.js": mediaJS} {
+		data, err := small.Bytes(media, sourceOf(file))
 		if err != nil {
-			panic(err) // embedded at build time
+			panic("page: " + file + ": " + err.Error()) // embedded at build time
 		}
 		sum := sha256.Sum256(data)
 		ext := path.Ext(file)
@@ -40,6 +53,26 @@ func hashAssets() (byName map[string]asset, byFile map[string]string) {
 		byName[name], byFile[file] = asset{data, media}, StaticPrefix+name
 	}
 	return byName, byFile
+}
+
+// sourceOf is an embedded file, or the files of the folder of its name, joined in their order.
+func sourceOf(file string) []byte {
+	if data, err := files.ReadFile("static/" + file); err == nil {
+		return data
+	}
+	parts, err := fs.Glob(files, "static/"+strings.TrimSuffix(file, ".js")+"/*.js")
+	if err != nil || len(parts) == 0 {
+		panic("page: no source of " + file)
+	}
+	out := []byte("(() => {\n\"use strict\";\n")
+	for _, part := range parts {
+		data, err := files.ReadFile(part)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, data...)
+	}
+	return append(out, "})();\n"...)
 }
 
 // AssetPath is the address of an embedded file, such as queue.css.
