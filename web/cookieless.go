@@ -24,7 +24,7 @@ func (s *Server) withoutCookies(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.setCookie(w, ticketCookie(room.Name), token, ticketLife)
-	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Referrer-Policy", "same-origin")
 	view := s.view(r, room)
 	view.Target, view.Problem = t.Target, "no_cookies"
 	view.Standing, view.Notice = s.pageStanding(room, at)

@@ -98,7 +98,7 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Referrer-Policy", "same-origin")
 	s.render(w, r, http.StatusOK, page.Arrive(s.view(r, room), r.URL.Path), room)
 	return nil
 }
