@@ -105,7 +105,7 @@ func offline(t *testing.T, tab context.Context, on bool) {
 	}
 }
 
-// TestBrowser_AThrottledTabKeepsThePlace: a hidden tab whose timers fire once in five seconds,
+// UX-01: TestBrowser_AThrottledTabKeepsThePlace: a hidden tab whose timers fire once in five seconds,
 // as once a minute with a heartbeat of twelve times as much, for what would be ten minutes.
 func TestBrowser_AThrottledTabKeepsThePlace(t *testing.T) {
 	t.Parallel()

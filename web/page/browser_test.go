@@ -186,6 +186,7 @@ func TestLeavingAsksFirst(t *testing.T) {
 	}
 }
 
+// UX-07: tabs hold no stream, and one of them asks for all.
 func TestTabsShareOnePlace(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, saleView, func(call, int) (int, string) { return 200, standing(9) })
@@ -325,4 +326,49 @@ func TestNoticeOfAReformingLineStandsAboveThePlace(t *testing.T) {
 		t.Errorf("the operator's message is %q", got)
 	}
 	browsertest.Until(t, ctx, `document.getElementById("position").textContent.trim() === "12" && !document.getElementById("notice").checkVisibility()`)
+}
+
+// UX-08: pressing twice joins once.
+func TestADoubleClickOnJoinIsOnePlace(t *testing.T) {
+	t.Parallel()
+	view := saleView
+	view.Status = "left"
+	s := newSite(t, view, func(call, int) (int, string) { return 200, standing(7) })
+	ctx := browsertest.Open(t)
+	browsertest.Do(t, ctx, chromedp.Navigate(s.URL+"/r/sale"), chromedp.WaitVisible(chromedp.CSS("#join-button")))
+	browsertest.Eval[bool](t, ctx, `(() => { const b = document.getElementById("join-button"); b.click(); b.click(); b.click(); return true; })()`)
+	browsertest.Until(t, ctx, `document.getElementById("position").textContent.trim() === "7"`)
+	if joins := s.made(http.MethodPost, "/ticket"); len(joins) != 1 {
+		t.Errorf("%d joins of three clicks, want one", len(joins))
+	}
+}
+
+// A page that comes back from the browser's cache asks at once. The events are made
+// here, because the driver of the tests does not follow a page into that cache and back.
+func TestComingBackAsksAtOnce(t *testing.T) {
+	t.Parallel()
+	positions := 40
+	var mu sync.Mutex
+	s := newSite(t, saleView, func(c call, _ int) (int, string) {
+		if c.path == "/ticket/away" {
+			return 204, ""
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		positions--
+		return 200, strings.Replace(standing(positions), `"poll_after_ms":500`, `"poll_after_ms":60000`, 1)
+	})
+	ctx := browsertest.Open(t)
+	browsertest.Do(t, ctx, chromedp.Navigate(s.URL+"/r/sale"), chromedp.WaitVisible(chromedp.CSS("#position")))
+	browsertest.Until(t, ctx, `document.getElementById("position").textContent.trim() === "39"`)
+	browsertest.Eval[bool](t, ctx, `for (const type of ["pagehide", "pageshow"]) dispatchEvent(new PageTransitionEvent(type, { persisted: true })); true`)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.getElementById("position")?.textContent.trim()`))
+		if err == nil && got != "" && got < "39" {
+			break // asked again, long before the next poll is due
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after going back the place is %q, %v", got, err)
+		}
+	}
 }

@@ -168,6 +168,7 @@ func TestPageShowsEachState(t *testing.T) {
 	}
 }
 
+// UX-06: nothing refreshes sooner than 20 s, and only without script.
 func TestPageWorksWithoutScript(t *testing.T) {
 	t.Parallel()
 	root, _ := render(t, Page(View{Room: "sale", Title: "Sale", Target: "https://shop.test/a?b=1&c=2"}))
@@ -192,6 +193,7 @@ func TestPageWorksWithoutScript(t *testing.T) {
 	}
 }
 
+// UX-05: the place itself is not live.
 func TestPageSpeaksOnlyInItsLiveRegions(t *testing.T) {
 	t.Parallel()
 	root, _ := render(t, Page(waitingView()))

@@ -39,10 +39,12 @@ func TestTable_RatiosAreOfOneRound(t *testing.T) {
 	// The machine was half as quick in the second round.
 	rows := []load.Row{
 		{Name: "plain", Rounds: of(400, 200, 400)}, {Name: "alone", Rounds: of(100, 50, 100)}, {Name: "grouped", Rounds: of(200, 100, 200)},
+		{Name: "memory", Rounds: of(360, 180, 360)},
 	}
 	got := table(settings{}, "redis", rows)
 	for _, want := range []string{
 		"| grouped | 200 | 0.50 | 2.00 | 5000.0 |", "of alone 2.00, at least 1.50: met", "of plain 0.50, at least 0.60: missed",
+		"memory of plain 0.90, at least 0.85: met",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing from\n%s", want, got)
