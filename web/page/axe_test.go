@@ -3,8 +3,6 @@ package page
 import (
 	"compress/gzip"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"testing"
 
@@ -37,19 +35,7 @@ func axe(t *testing.T) string {
 // and in the dark.
 func TestAxe_FindsNoViolation(t *testing.T) {
 	t.Parallel()
-	mux := http.NewServeMux()
-	mux.Handle(StaticPrefix, Static())
-	mux.HandleFunc("/r/sale", func(w http.ResponseWriter, r *http.Request) {
-		v, ok := Preview(View{Room: "sale", Title: "Winter sale", Message: "Doors at eight.", Lang: r.URL.Query().Get("lang"), KeepS: 600, Resume: true, Proof: true}, r.URL.Query().Get("state"))
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = Page(v).Render(r.Context(), w)
-	})
-	site := httptest.NewServer(mux)
-	defer site.Close()
+	site := previewSite(t)
 	source := axe(t)
 	ctx := browsertest.Open(t)
 	for _, lang := range []string{"en", "ar"} {
@@ -63,12 +49,32 @@ func TestAxe_FindsNoViolation(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			browsertest.Do(t, ctx, chromedp.Navigate(site.URL+"/r/sale?lang="+lang+"&state="+state))
+			browsertest.Do(t, ctx, chromedp.Navigate(site.URL+"/?lang="+lang+"&state="+state))
 			browsertest.Eval[bool](t, ctx, source+";window.found = ''; axe.run().then((r) => { found = JSON.stringify(r.violations.map((v) => [v.id, v.nodes.map((n) => n.html)])); }); true")
 			browsertest.Until(t, ctx, `found !== ""`)
 			if got := browsertest.Eval[string](t, ctx, "found"); got != "[]" {
 				t.Errorf("%s, %s, %s: %s", state, lang, scheme, got)
 			}
 		}
+	}
+}
+
+// A page that its script has taken over shows more: the alerts, the progress, the clock.
+func TestAxe_FindsNothingOnALivePage(t *testing.T) {
+	t.Parallel()
+	view := saleView
+	view.KeepS, view.Resume = 600, true
+	s := newSite(t, view, func(call, int) (int, string) { return 200, standing(7) })
+	ctx := browsertest.Open(t)
+	browsertest.Do(t, ctx, chromedp.Navigate(s.URL+"/r/sale"))
+	browsertest.Until(t, ctx, `document.getElementById("position").textContent.trim() === "7"`)
+	t.Log("requests, bytes, and ms until the place is there: ", browsertest.Eval[string](t, ctx, `(() => {
+		const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+		return [all.length, all.reduce((n, e) => n + e.decodedBodySize, 0), Math.round(performance.now())].join(", ");
+	})()`))
+	browsertest.Eval[bool](t, ctx, axe(t)+";window.found = ''; axe.run().then((r) => { found = JSON.stringify(r.violations.map((v) => [v.id, v.nodes.map((n) => n.html)])); }); true")
+	browsertest.Until(t, ctx, `found !== ""`)
+	if got := browsertest.Eval[string](t, ctx, "found"); got != "[]" {
+		t.Error(got)
 	}
 }

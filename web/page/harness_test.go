@@ -105,3 +105,24 @@ const (
 func cdpNewDocument(ctx context.Context, source string) (cdppage.AddScriptToEvaluateOnNewDocumentResult, error) {
 	return chromedp.Call(ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: source})
 }
+
+// previewSite shows every state in every language: /?state=…&lang=…
+func previewSite(t *testing.T) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle(StaticPrefix, Static())
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		v, ok := Preview(View{
+			Room: "sale", Title: "Winter sale", Message: "Doors at eight.", Lang: r.URL.Query().Get("lang"), KeepS: 600, Resume: true, Proof: true,
+		}, r.URL.Query().Get("state"))
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = Page(v).Render(r.Context(), w)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
