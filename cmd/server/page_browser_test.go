@@ -73,6 +73,21 @@ func TestBrowser_WithoutScriptTheWholeWay(t *testing.T) {
 	})
 }
 
+// TestBrowser_WithCookiesBlockedIsToldPlainly: a browser that keeps nothing, as Chromium is
+// when an operator of the machine blocks cookies.
+func TestBrowser_WithCookiesBlockedIsToldPlainly(t *testing.T) {
+	t.Parallel()
+	p, _ := sale(t, "")
+	tab := browsertest.Open(t)
+	before(t, tab, `Object.defineProperty(navigator, "cookieEnabled", { get: () => false });
+		for (const store of ["localStorage", "sessionStorage"]) Object.defineProperty(window, store, { get: () => { throw new DOMException("denied", "SecurityError"); } });`)
+	open(t, tab, p, "/r/sale")
+	browsertest.Until(t, tab, `document.getElementById("say-title")?.innerText === "This page needs cookies"`)
+	if n := p.browser().api("GET", "/v1/rooms/sale", "").json(t)["waiting"]; n != 0.0 {
+		t.Errorf("%v wait, want nobody: a browser that keeps no ticket took a place", n)
+	}
+}
+
 // TestBrowser_OfflineForAWhileKeepsThePlace: three minutes at the usual ten minutes of
 // keep_place are nine seconds at half a minute.
 func TestBrowser_OfflineForAWhileKeepsThePlace(t *testing.T) {
@@ -110,14 +125,14 @@ func offline(t *testing.T, tab context.Context, on bool) {
 func TestBrowser_AThrottledTabKeepsThePlace(t *testing.T) {
 	t.Parallel()
 	p, first := sale(t, "    heartbeat: 5s\n    keep_place: 20s\n    claim_window: 20s\n")
-	tab := browsertest.Open(t)
+	tab := browsertest.OpenFor(t, 3*time.Minute)
 	before(t, tab, `window.veiled = true; Object.defineProperty(document, "hidden", { get: () => veiled });
 		const usual = setTimeout; window.setTimeout = (f, ms) => usual(f, Math.max(5000, ms));`)
 	open(t, tab, p, "/r/sale")
 	browsertest.Until(t, tab, atPlaceOne)
 	late := p.browser()
 	late.api("POST", "/v1/rooms/sale/ticket", `{}`)
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Second) {
+	for end := time.Now().Add(50 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Second) {
 		if at := late.api("GET", "/v1/rooms/sale/ticket", "").json(t)["position"]; at != 2.0 {
 			t.Fatalf("whoever came later stands at %v, want 2", at)
 		}

@@ -21,10 +21,16 @@ import (
 // Content-Security-Policy included, fails the test.
 func Open(t *testing.T) context.Context {
 	t.Helper()
+	return OpenFor(t, time.Minute)
+}
+
+// OpenFor is Open for a test that takes longer.
+func OpenFor(t *testing.T, good time.Duration) context.Context {
+	t.Helper()
 	path := find(t)
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), good)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewExecAllocator(ctx, opts...)
 	t.Cleanup(stop)
